@@ -75,6 +75,11 @@ static void init_slots(struct cavs__engine *e)
     }
 }
 
+void cavs__engine_prepare_ahead(struct cavs__engine *e)
+{
+    e->nslots = CAVS__SLOTS;
+}
+
 int cavs__engine_init(struct cavs__engine *e, const struct cavs_runtime *rt,
                       const struct cavs_session_options *options, bool devices)
 {
@@ -82,7 +87,9 @@ int cavs__engine_init(struct cavs__engine *e, const struct cavs_runtime *rt,
                                .options = options,
                                .rates = rt->cost.rates,
                                .devices = devices && cavs__devices->count() > 0};
-    e->nslots = e->rt->ranks ? CAVS__SLOTS : CAVS__SLOTS - 1;
+    e->nslots = CAVS__SLOTS - 1;
+    if (e->rt->ranks)
+        cavs__engine_prepare_ahead(e);
     init_slots(e);
     return cavs__homes_init(e);
 }

@@ -136,7 +136,7 @@ struct cavs__engine {
     starpu_data_handle_t scratch; /* a block for each worker */
     size_t scratch_floats;
     bool devices; /* tasks may run on devices: then scratch is for these, too */
-    int nslots;   /* batches in flight: one more with ranks or tapes, whose preparing may be late */
+    int nslots;   /* batches in flight */
     struct cavs__slot slots[CAVS__SLOTS];
     struct cavs__join join;
     struct cavs__helped *helped; /* [shards] of the batch, by helpers.c; NULL: nobody helps */
@@ -191,6 +191,9 @@ static inline int cavs__chunk_of(const struct cavs__engine *e, int tensor, int s
 }
 
 /* engine.c */
+/* From now on one more batch may be in flight: with ranks or tapes, preparing the next one may be
+ * late. */
+void cavs__engine_prepare_ahead(struct cavs__engine *e);
 /* These are called in this order.  After the first one, even if it failed, the engine can be
  * freed. */
 int cavs__engine_init(struct cavs__engine *e, const struct cavs_runtime *rt,

@@ -44,7 +44,7 @@ static int create_parts(struct cavs_tape *t)
     /* Recording has the cores of workers now and then, so the thread that records is to be further
      * ahead.  Homes are timed with a single batch in flight beside the one that is prepared. */
     if (!s->engine.homes)
-        s->engine.nslots = CAVS__SLOTS;
+        cavs__engine_prepare_ahead(&s->engine);
     t->shards = calloc(n, sizeof *t->shards);
     t->fresh = calloc(n, sizeof *t->fresh);
     if (!rc && (!t->shards || !t->fresh))
