@@ -198,8 +198,11 @@ static bool is_shared(const struct cavs__recording *r, int symbol)
 {
     int32_t vertex = r->places[symbol].vertex;
 
-    for (int i = 0; i < cavs__symbols_of(r) && r->vertices[vertex].shared; i++) {
-        if (i != symbol && cavs__is_marked(r, i, CAVS__ORDERED) && r->places[i].vertex == vertex)
+    for (int i = 0; i < r->nvertices && r->vertices[vertex].shared; i++) {
+        int32_t other = r->vertices[i].symbol;
+
+        if (other != symbol && other < cavs__symbols_of(r) &&
+            cavs__is_marked(r, other, CAVS__ORDERED) && r->places[other].vertex == vertex)
             return true;
     }
     return false;
