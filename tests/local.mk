@@ -399,7 +399,7 @@ tests_ranks_guest_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_ranks_guest_LDADD = $(LDADD) $(MPI_LIBS)
 CLEANFILES += tests/ranks_guest
 endif
-dist_check_SCRIPTS += tests/test_ranks.t tests/test_ranks_start.t
+dist_check_SCRIPTS += tests/test_ranks.t tests/test_ranks_start.t tests/test_ranks_resume.t
 EXTRA_DIST += tests/mpirun.sh
 
 # --- programs beside the same models by hand and in PyTorch ------------------------------------------
