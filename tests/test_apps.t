@@ -54,6 +54,14 @@ END
 
 # --- wrong input ---------------------------------------------------------------------------------------
 
+run tree_lstm --train /dev/zero
+status_is 1 && said "/dev/zero:1:1: expected text, found a NUL byte" && [ ! -s "$work/out" ]
+ok $? "a device of endless zeros is refused at once"
+tr '\0' x </dev/zero 2>/dev/null | "$apps/tree_lstm" --train /dev/stdin >"$work/out" 2>"$work/err"
+echo $? >"$work/status"
+status_is 1 && said ":1: 256 MB without an end of the line: is it text?" && [ ! -s "$work/out" ]
+ok $? "and so is a line that does not end"
+
 printf '(2 (1 good) (3 film))\n(2 (1 bad)\n(1 next)\n' >"$work/bad.txt"
 run tree_lstm --train "$work/bad.txt"
 status_is 1 && said "$work/bad.txt:3:1: expected ')' for the '(' at 2:1" && [ ! -s "$work/out" ]

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/reserve.h"
+
 int lines_open(struct lines *l, struct app_error *e)
 {
     l->borrowed = l->in || strcmp(l->name, "-") == 0;
@@ -55,14 +57,44 @@ static ssize_t drop_mark(struct lines *l, ssize_t n)
     return n - length;
 }
 
-int lines_next(struct lines *l, struct app_error *e)
+static int no_line(const struct line_source *s, size_t length, struct app_error *e)
 {
-    ssize_t n;
+    if (length == LINE_LONGEST)
+        return app_fail(e, CAVS_EFORMAT, "%s:%zu: %d MB without an end of the line: is it text?",
+                        s->name, s->number, LINE_LONGEST >> 20);
+    return app_fail(e, CAVS_ENOMEM, "%s:%zu: no memory for a line of %zu bytes", s->name, s->number,
+                    length + 1);
+}
+
+/* getline() would read on in a device, or in data without lines, until memory is used up. */
+ssize_t line_read(const struct line_source *s, char **text, size_t *capacity, struct app_error *e)
+{
+    size_t n = 0;
+    int c = 0;
 
     errno = 0;
-    n = getline(&l->text, &l->capacity, l->in);
-    if (n < 0)
-        return feof(l->in) ? 0 : app_fail(e, CAVS_EIO, "%s: %s", l->name, strerror(errno));
+    while (c != '\n' && (c = getc_unlocked(s->in)) != EOF) {
+        if (c == '\0')
+            return app_fail(e, CAVS_EFORMAT, "%s:%zu:%zu: expected text, found a NUL byte", s->name,
+                            s->number, n + 1);
+        if (n == LINE_LONGEST || !array_reserve(text, capacity, n + 2, 1))
+            return no_line(s, n, e);
+        (*text)[n++] = (char)c;
+    }
+    if (ferror(s->in))
+        return app_fail(e, CAVS_EIO, "%s: %s", s->name, strerror(errno));
+    if (n)
+        (*text)[n] = '\0';
+    return (ssize_t)n;
+}
+
+int lines_next(struct lines *l, struct app_error *e)
+{
+    struct line_source from = {l->in, l->name, l->number + 1};
+    ssize_t n = line_read(&from, &l->text, &l->capacity, e);
+
+    if (n <= 0)
+        return (int)n;
     l->number++;
     n = drop_mark(l, n);
     l->whole = n;
@@ -71,9 +103,6 @@ int lines_next(struct lines *l, struct app_error *e)
     l->cut = l->text[n];
     l->text[n] = '\0';
     l->length = n;
-    if (strlen(l->text) != l->length)
-        return app_fail(e, CAVS_EFORMAT, "%s:%zu:%zu: expected text, found a NUL byte", l->name,
-                        l->number, strlen(l->text) + 1);
     return 1;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "apps/common/app_error.h"
 #include "apps/common/texts.h"
@@ -18,6 +19,16 @@ struct lines {
     size_t whole;  /* length with the line's end */
     char cut;      /* what stood in place of the NUL behind the text */
     bool borrowed; /* the file is not ours to close */
+};
+
+/* A line of more bytes is refused: what has no lines is no text, or has no end. */
+enum { LINE_LONGEST = 1 << 28 };
+
+/* Where a line is read from, and what messages call it. */
+struct line_source {
+    FILE *in;
+    const char *name;
+    size_t number;
 };
 
 /* A piece of a line. */
@@ -35,6 +46,9 @@ int lines_open(struct lines *l, struct app_error *e);
 void *lines_stream(size_t size, FILE *in, const char *name, int *rc, struct app_error *e);
 /* Closes the file, if it was opened here, and frees the text. */
 void lines_close(struct lines *l);
+/* The next line into *text, an array of array_reserve(), with its end and a NUL behind: its length,
+ * 0 at the end of the file, or a negative code.  A NUL byte is an error. */
+ssize_t line_read(const struct line_source *s, char **text, size_t *capacity, struct app_error *e);
 /* The next line: 1, 0 at the end of the file, or a negative code; a NUL byte is an error, and a
  * byte order mark at the beginning of the file is no part of the line. */
 int lines_next(struct lines *l, struct app_error *e);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/lines.h"
 #include "apps/common/reserve.h"
 
 void number_rows_clear(struct number_rows *r)
@@ -57,15 +58,9 @@ static int split(struct number_rows *r, struct app_error *e)
 
 int number_rows_next(struct number_rows *r, struct app_error *e)
 {
-    int rc;
+    struct line_source from = {r->in, r->name, ++r->line};
+    ssize_t n = line_read(&from, &r->text, &r->text_cap, e);
+    int rc = n > 0 ? split(r, e) : (int)n;
 
-    errno = 0;
-    r->line++;
-    if (getline(&r->text, &r->text_cap, r->in) < 0) {
-        if (feof(r->in))
-            return 0;
-        return app_fail(e, CAVS_EIO, "%s: %s", r->name, strerror(errno));
-    }
-    rc = split(r, e);
-    return rc < 0 ? rc : 1;
+    return n <= 0 || rc < 0 ? rc : 1;
 }
