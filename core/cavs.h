@@ -719,7 +719,8 @@ struct cavs_runtime_options {
     /** CUDA devices may round operands of products to TF32, which is faster: 11 significant bits,
      * some three digits. */
     bool tf32;
-    /** StarPU's policy by name.  NULL: lws, prio from 32 CPU workers on; dmdas with devices. */
+    /** StarPU's policy by name, one of cavs_scheduler_name().  NULL: lws, prio from 32 CPU workers
+     * on; dmdas with devices. */
     const char *scheduler;
     /** A new or empty folder for a trace of this run, see cavs_runtime_destroy(); NULL: none. */
     const char *trace;
@@ -763,6 +764,9 @@ bool cavs_runtime_can_trace(void);
 int cavs_runtime_workers(const struct cavs_runtime *rt);
 /** The name of StarPU's policy. */
 const char *cavs_runtime_scheduler(const struct cavs_runtime *rt);
+/** What a scheduling policy that this StarPU has is called ("lws"), by numbers from 0; NULL: there
+ * is none of that number. */
+const char *cavs_scheduler_name(int scheduler);
 
 /** @anchor ranks Several processes may train together, the ranks of an MPI communicator: each works
  * on some shards of every batch, and all have all parameters, which stay the same to the last bit;

@@ -6,6 +6,7 @@
  */
 #include "tests/probes.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +95,8 @@ static void questions_of_nothing_have_answers(void **state)
     check_null_text(cavs_optimizer_name(CAVS_OPTIMIZERS));
     check_null_text(cavs_optimizer_summary(-1));
     check_null_text(cavs_policy_name(-1));
+    check_null_text(cavs_scheduler_name(-1));
+    check_null_text(cavs_scheduler_name(INT_MAX));
     check_null_text(cavs_precision_name(CAVS_PRECISIONS));
     check_null_text(cavs_precision_name(-1));
     check_null_text(cavs_precision_summary(-1));

@@ -318,9 +318,9 @@ ok $? "and is its status"
 differing "a trace of some ranks is refused" 'rank 1 and rank 0 differ in the trace: none and wanted' \
     $small --epochs 1 --trace "$work/some" -- $small --epochs 1
 # shellcheck disable=SC2086
-differing "where StarPU does not start on one rank, all end" 'rank 1: StarPU has no scheduler named none' \
-    $small --epochs 1 -- $small --epochs 1 --sched none
-[ "$(grep -c 'no scheduler named none' "$work/err")" -eq 1 ]
+differing "where StarPU does not start on one rank, all end" 'rank 1: a rank with devices needs a CPU worker' \
+    $small --epochs 1 -- $small --epochs 1 --workers 0 --opencl 1
+[ "$(grep -c 'needs a CPU worker' "$work/err")" -eq 1 ]
 ok $? "which is said once" "$work/err"
 printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" -ne 0 ] || sleep 1\nexec "$@"\n' >"$work/late"
 chmod +x "$work/late"

@@ -2,7 +2,9 @@
 #include "apps/common/options.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const app_set_names[APP_SETS] = {"train", "dev", "test"};
 
@@ -242,8 +244,26 @@ static void check_training(const struct app_options *o, const struct option_list
         options_mistake("--save-precision wants --save FILE");
 }
 
+/* Which ones there are depends on StarPU, so it is no table of choices. */
+static void check_scheduler(const char *name)
+{
+    char list[1000] = "";
+    const char *known;
+
+    for (int i = 0; name && (known = cavs_scheduler_name(i)) != NULL; i++) {
+        size_t length = strlen(list);
+
+        if (strcmp(known, name) == 0)
+            return;
+        snprintf(list + length, sizeof list - length, " %s", known);
+    }
+    if (name)
+        options_mistake("--sched wants one of:%s; not '%s'", list, name);
+}
+
 void app_options_check(struct app_options *o, const struct option_list *l)
 {
+    check_scheduler(o->runtime.scheduler);
     if (!o->runtime.workers && !o->runtime.cuda && !o->runtime.opencl)
         options_mistake("--workers 0 leaves nothing to compute with: add --gpus or --opencl");
     check_sets(o);

@@ -18,14 +18,24 @@
 #include "core/run/simulated.h"
 #include "core/run/start_devices.h"
 
+const char *cavs_scheduler_name(int scheduler)
+{
+    struct starpu_sched_policy **all = starpu_sched_get_predefined_policies();
+
+    for (int i = 0; i <= scheduler && all[i]; i++)
+        if (i == scheduler)
+            return all[i]->policy_name;
+    return NULL;
+}
+
 /* StarPU itself only warns and takes another one. */
 static bool is_scheduler(const char *name)
 {
-    for (struct starpu_sched_policy **p = starpu_sched_get_predefined_policies(); *p; p++) {
-        if (strcmp((*p)->policy_name, name) == 0)
-            return true;
-    }
-    return false;
+    int i = 0;
+
+    while (cavs_scheduler_name(i) && strcmp(cavs_scheduler_name(i), name) != 0)
+        i++;
+    return cavs_scheduler_name(i) != NULL;
 }
 
 /* From so many CPU workers on they share one queue.  With a queue for each, what is most urgent
