@@ -46,6 +46,9 @@ mkdir "$work/nothing"
 analyse "$work/nothing"
 [ $status -eq 1 ] && grep -qF "cavs-trace: no trace in the folder $work/nothing" "$work/err"
 ok $? "a folder without a trace is refused"
+analyse ""
+[ $status -eq 2 ] && grep -qF "cavs-trace: expected the folder of a trace" "$work/err"
+ok $? "a folder without a name is a mistake on the command line"
 
 analyse "$work/nowhere"
 [ $status -eq 1 ] && grep -qF "cavs-trace: $work/nowhere: No such file or directory" "$work/err" &&

@@ -42,7 +42,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         c->dir = arg;
         return 0;
     case ARGP_KEY_END:
-        if (!c->dir)
+        if (!c->dir || !*c->dir)
             argp_error(state, "expected the folder of a trace");
         if (c->input && c->again)
             argp_error(state, "--summary reads what was made from the record: leave --input out");
