@@ -984,8 +984,9 @@ int cavs_session_reset_metrics(struct cavs_session *s);
 int cavs_session_get_param(struct cavs_session *s, const struct cavs_param *p, float *values);
 /** Sets the values of a parameter, rows x cols row-major; waits. */
 int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, const float *values);
-/** The gradient of the last batch, which must have been a cavs_session_gradient(); rows x cols
- * row-major; waits. */
+/** The gradient of the last batch, which must have been a cavs_session_gradient() or a recording of
+ * CAVS_TAPE_GRADIENT; rows x cols row-major; waits.  Of batches and recordings without samples it
+ * knows nothing: the one before counts. */
 int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p, float *values);
 /** Sets the learning rate of the batches that follow. */
 int cavs_session_set_lr(struct cavs_session *s, float lr);
