@@ -447,7 +447,7 @@ static void malformed_graphs_are_refused_with_their_place(void **state)
         {"a 0 1 x\nb 0 x\n", "", "content:2:5: expected 2 features before the class, not 1"},
         {"a 0 x\nb 0 1 x\n", "", "content:2:5: expected a class after 1 features"},
         {"a 0 x\n", "a b\n", "cites:1:3: expected the name of a node, found 'b'"},
-        {"a 0 x\n", "a\n", "cites:1:2: expected the name of a node, found ''"},
+        {"a 0 x\n", "a\n", "cites:1:2: expected the name of a node, found the end of the line"},
         {"a 0 x\n", "\na a a\n", "cites:2:5: expected the end of the line"},
     };
 

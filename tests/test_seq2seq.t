@@ -173,7 +173,7 @@ run seq2seq --init "$model" --predict "$work/sources" --workers 2 --quiet
 status_is 0 && [ -s "$work/out" ] && cut -d ' ' -f 2 "$work/sums" | cmp -s - "$work/out"
 ok $? "--predict adds as --decode does"
 
-malformed '1+2\n12\n' "2:3: expected two numbers with a + between them, 63 characters at most, found ''" 1
+malformed '1+2\n12\n' "2:3: expected two numbers with a + between them, 63 characters at most, found the end of the line" 1
 malformed '12+\n' "1:4: expected two numbers" 0
 malformed '+1\n' "1:1: expected two numbers" 0
 malformed '1++2\n' "1:3: expected two numbers" 0

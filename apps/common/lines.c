@@ -144,6 +144,9 @@ int lines_expected(const struct lines *l, const struct field *f, struct app_erro
     va_start(ap, format);
     vsnprintf(what, sizeof what, format, ap);
     va_end(ap);
+    if (!f->length && f->column > l->length)
+        return app_fail(e, CAVS_EFORMAT, "%s:%zu:%zu: expected %s, found the end of the line",
+                        l->name, l->number, f->column, what);
     return app_fail(e, CAVS_EFORMAT, "%s:%zu:%zu: expected %s, found '%.*s'", l->name, l->number,
                     f->column, what, f->length < 60 ? (int)f->length : 60, f->text);
 }
