@@ -31,7 +31,7 @@ tree_fc|--lr fast|--lr wants a number
 tree_fc|--lr nan|--lr wants a number
 tree_fc|--lr -1|--lr wants a number
 tree_fc|--seed -1|--seed wants a whole number
-tree_fc|--sched nothing|; not 'nothing'
+tree_fc|--sched nothing|, not 'nothing'
 tree_fc|--optimizer lbfgs|--optimizer wants one of sgd,
 tree_fc|--workers 0|--workers 0 leaves nothing to compute with
 tree_fc|--embed 9|unrecognized option

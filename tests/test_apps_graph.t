@@ -176,7 +176,7 @@ status_is 1 && said "$work/other.safetensors: a model of tree_fc, not of gcn"
 ok $? "--init with a model of another program"
 
 run gcn --data "$work/mini.content" --best exact
-status_is 2 && said "--best wants one of: loss accuracy; not 'exact'"
+status_is 2 && said "--best wants one of loss, accuracy, not 'exact'"
 ok $? "--best knows what gcn measures"
 
 # shellcheck disable=SC2086

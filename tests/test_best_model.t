@@ -92,7 +92,7 @@ fi
 
 # shellcheck disable=SC2086
 run tree_lstm $small --best f1
-status_is 2 && said "--best wants one of: loss accuracy_all accuracy_root; not 'f1'"
+status_is 2 && said "--best wants one of loss, accuracy_all, accuracy_root, not 'f1'"
 ok $? "--best of something that is not measured"
 
 run tree_fc --best loss

@@ -23,7 +23,7 @@ done <<'END'
 --decode 9 --dev-samples 8|--decode 9 is more than --dev-samples 8
 --decode 9 --predict - --epochs 1|--decode prints answers to examples, --predict those to FILE: give either
 --predict -|--predict wants a model: --init FILE, or --epochs N to train one first
---best accuracy|--best wants one of: loss symbols exact; not 'accuracy'
+--best accuracy|--best wants one of loss, symbols, exact, not 'accuracy'
 --train x|unrecognized option
 word|unexpected argument 'word'
 END

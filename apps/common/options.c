@@ -255,10 +255,10 @@ static void check_scheduler(const char *name)
 
         if (strcmp(known, name) == 0)
             return;
-        snprintf(list + length, sizeof list - length, " %s", known);
+        snprintf(list + length, sizeof list - length, "%s%s", length ? ", " : "", known);
     }
     if (name)
-        options_mistake("--sched wants one of:%s; not '%s'", list, name);
+        options_mistake("--sched wants one of %s, not '%s'", list, name);
 }
 
 void app_options_check(struct app_options *o, const struct option_list *l)

@@ -74,12 +74,13 @@ static void check_best(const struct app *a)
     if (!a->options.best || is_measured(p, a->options.best))
         return;
     for (const struct app_mean *m = p->means; m && m->metric; m++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), " %s", m->field);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "",
+                 m->field);
     for (const char *const *m = p->measures; m && *m; m++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), " %s", *m);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "", *m);
     if (!*list)
         options_mistake("--best: nothing is measured here on a development set");
-    options_mistake("--best wants one of:%s; not '%s'", list, a->options.best);
+    options_mistake("--best wants one of %s, not '%s'", list, a->options.best);
 }
 
 static void check_options(struct app *a)
