@@ -519,6 +519,11 @@ echo $? >"$work/status"
 ! status_is 0 && ! status_is 124 && grep -qE "rank 1 has said nothing|BAD TERMINATION" "$work/err" "$work/out"
 ok $? "when a rank calls exit() in the midst of a run the others end, and it is named"
 
+timeout 60 mpirun -np 2 "$tests/ranks_trial" 4 leaving all >"$work/out" 2>"$work/err" </dev/null
+echo $? >"$work/status"
+status_is 0 && ! grep -q FINALIZE "$work/err"
+ok $? "ranks that all call exit() without having ended their runtimes end in order" "$work/err"
+
 printf '#!/bin/sh\nulimit -f 8\ntrap "" XFSZ\nexec "$@"\n' >"$work/full"
 chmod +x "$work/full"
 # by sockets: what MPICH's ranks share on one machine are files

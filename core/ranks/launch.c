@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <starpu_expert.h>
 
@@ -44,6 +45,32 @@ static void wait_for_exit_of_all(struct cavs__ranks *r)
         nanosleep(&moment, NULL);
 }
 
+/* StarPU's thread asks MPI about messages as long as there is a runtime, and MPI ends the process
+ * that asks after MPI_Finalize(), or crashes.  So that thread, when it has no task, is held. */
+static bool ends, held;
+
+static void hold_at_exit(void)
+{
+    if (!__atomic_load_n(&ends, __ATOMIC_ACQUIRE) ||
+        starpu_worker_get_id() != starpu_worker_get_by_type(STARPU_CPU_WORKER, 0))
+        return;
+    __atomic_store_n(&held, true, __ATOMIC_RELEASE);
+    for (;;)
+        pause();
+}
+
+/* False if the thread does not come: it is in a task that does not end, or has called exit(). */
+static bool hold_starpu(void)
+{
+    const struct timespec moment = {0, 1000000};
+    const int patience = 2000; /* moments */
+
+    __atomic_store_n(&ends, true, __ATOMIC_RELEASE);
+    for (int i = 0; i < patience && !__atomic_load_n(&held, __ATOMIC_ACQUIRE); i++)
+        nanosleep(&moment, NULL);
+    return __atomic_load_n(&held, __ATOMIC_ACQUIRE);
+}
+
 static void finalize(void)
 {
     int done = 0;
@@ -55,7 +82,8 @@ static void finalize(void)
         return;
     if (opened)
         wait_for_exit_of_all(opened);
-    MPI_Finalize();
+    if (!opened || !opened->words[0] || hold_starpu())
+        MPI_Finalize();
 }
 
 /* Sets *there if MPI runs.  It starts once in a process and ends with it. */
@@ -219,6 +247,7 @@ int cavs__ranks_init(struct cavs__ranks *r, struct starpu_conf *conf)
 static unsigned give_way(void *arg)
 {
     (void)arg;
+    hold_at_exit();
     sched_yield();
     return 0;
 }
@@ -230,6 +259,7 @@ static unsigned rest(void *arg)
     static _Thread_local bool woken_in_time;
 
     (void)arg;
+    hold_at_exit();
     if (!woken_in_time)
         prctl(PR_SET_TIMERSLACK, 1UL);
     woken_in_time = true;
