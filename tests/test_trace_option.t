@@ -150,6 +150,11 @@ run --trace "$work/none/new"
 refused "cannot make the folder $work/none/new for the trace: No such file or directory"
 ok $? "a folder in a missing one is refused"
 
+: >"$work/file"
+run --trace "$work/file"
+refused "$work/file: a folder is wanted for the trace, this is none"
+ok $? "a file in place of a folder is refused"
+
 run --trace "$work/out2/../out"
 refused "cannot make the folder"
 ok $? "a path through nothing is refused"

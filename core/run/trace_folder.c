@@ -33,6 +33,10 @@ static int check_empty(const char *dir)
 
 static int find_folder(const char *dir)
 {
+    struct stat st;
+
+    if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode))
+        return cavs__fail(CAVS_EIO, "%s: a folder is wanted for the trace, this is none", dir);
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
         return cavs__fail(CAVS_EIO, "cannot make the folder %s for the trace: %s", dir,
                           strerror(errno));
