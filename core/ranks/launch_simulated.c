@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch_simulated.c - launch.c on machines that are simulated (SimGrid's smpirun).
+ * launch_simulated.c - launch.c and carrier.c on machines that are simulated (SimGrid's smpirun).
  *
  * StarPU starts MPI before main(), for one rank, too.  Nobody watches over the others: all ranks
  * are threads of one process, each with copies of all variables, and the clock of the system says

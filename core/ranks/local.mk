@@ -18,6 +18,7 @@ libcavs_la_SOURCES += \
 else
 libcavs_la_SOURCES += \
 	core/ranks/at_once.c \
+	core/ranks/carrier.c \
 	core/ranks/collect.c \
 	core/ranks/launch.c \
 	core/ranks/watch.c

@@ -20,7 +20,7 @@ struct cavs__ranks {
     int64_t bytes;           /* sent */
     int64_t senders;         /* that have tags of their own so far */
     double waited;           /* seconds */
-    starpu_data_handle_t words[2]; /* from this rank to itself, see launch.c */
+    starpu_data_handle_t words[2]; /* from this rank to itself, see carrier.c */
     int last_word[2];
     bool guarded; /* all ranks have tried to start their watch */
     struct cavs__watch *guard;
@@ -31,6 +31,11 @@ struct cavs__ranks {
 int cavs__ranks_room(struct cavs__ranks *r);
 /* Compares versions, before ranks exchange anything else. */
 int cavs__ranks_same_version(struct cavs__ranks *r);
+
+/* carrier.c: keeps StarPU's thread, which has no task any more, from MPI, before that ends in a
+ * process with a runtime.  False if the thread does not come within 2 s: it is in a task that does
+ * not end, or has called exit(). */
+bool cavs__carrier_hold(void);
 
 /* at_once.c: sets how long a message may be that MPI sends at once; called before MPI starts. */
 void cavs__ranks_send_at_once(void);

@@ -7,7 +7,8 @@
  * another.  NULL in place of ranks is a process that is alone; that is all there is in a build
  * without MPI (alone.c).
  *
- *   launch.c     finding the others; start and end of MPI, and of StarPU with it
+ *   launch.c     finding the others; start and end of MPI
+ *   carrier.c    start and end of StarPU, and its thread that carries messages
  *   at_once.c    which messages MPI sends at once
  *   agree.c      what the main threads tell one another, all of them at once
  *   collect.c    how that gets to all
@@ -15,8 +16,8 @@
  *   watch.c      a rank that is silent ends the run of all
  *
  * On machines that are simulated (doc/scaling.md) launch_simulated.c and collect_simulated.c are in
- * the places of launch.c, collect.c and watch.c; unshared.c says of neighbours what launch.c does,
- * where there are none.
+ * the places of launch.c, carrier.c, collect.c and watch.c; unshared.c says of neighbours what
+ * launch.c does, where there are none.
  */
 #ifndef CAVS_CORE_RANKS_RANKS_H
 #define CAVS_CORE_RANKS_RANKS_H
@@ -34,12 +35,6 @@ struct cavs__ranks;
 /* Before StarPU starts: *out is NULL where the process is alone.  communicator: an MPI_Comm *, or
  * NULL, for all that mpirun has started. */
 int cavs__ranks_open(const void *communicator, struct cavs__ranks **out);
-/* starpu_init(), with MPI; its outcome. */
-int cavs__ranks_init(struct cavs__ranks *r, struct starpu_conf *conf);
-/* Then, before any task.  traced: StarPU records this run. */
-int cavs__ranks_start(struct cavs__ranks *r, bool traced);
-/* starpu_shutdown(), with MPI. */
-void cavs__ranks_shutdown(struct cavs__ranks *r);
 void cavs__ranks_close(struct cavs__ranks *r);
 
 /* Not some of those that mpirun has started. */
@@ -50,6 +45,15 @@ int cavs__ranks_here(const struct cavs__ranks *r, int *count);
 bool cavs__ranks_differ_here(const struct cavs__ranks *r, uint64_t value);
 /* Ends the processes of all ranks with that exit status. */
 void cavs__ranks_abort(struct cavs__ranks *r, int status);
+
+/* ---- carrier.c ---- */
+
+/* starpu_init(), with MPI; its outcome. */
+int cavs__ranks_init(struct cavs__ranks *r, struct starpu_conf *conf);
+/* Then, before any task.  traced: StarPU records this run. */
+int cavs__ranks_start(struct cavs__ranks *r, bool traced);
+/* starpu_shutdown(), with MPI. */
+void cavs__ranks_shutdown(struct cavs__ranks *r);
 
 /* ---- agree.c ---- */
 
