@@ -60,7 +60,10 @@ int number_rows_next(struct number_rows *r, struct app_error *e)
 {
     struct line_source from = {r->in, r->name, ++r->line};
     ssize_t n = line_read(&from, &r->text, &r->text_cap, e);
-    int rc = n > 0 ? split(r, e) : (int)n;
+    int rc;
 
-    return n <= 0 || rc < 0 ? rc : 1;
+    if (n <= 0)
+        return (int)n;
+    rc = split(r, e);
+    return rc < 0 ? rc : 1;
 }

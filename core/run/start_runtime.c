@@ -31,11 +31,13 @@ const char *cavs_scheduler_name(int scheduler)
 /* StarPU itself only warns and takes another one. */
 static bool is_scheduler(const char *name)
 {
-    int i = 0;
+    const char *known;
 
-    while (cavs_scheduler_name(i) && strcmp(cavs_scheduler_name(i), name) != 0)
-        i++;
-    return cavs_scheduler_name(i) != NULL;
+    for (int i = 0; (known = cavs_scheduler_name(i)) != NULL; i++) {
+        if (strcmp(known, name) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* From so many CPU workers on they share one queue.  With a queue for each, what is most urgent
