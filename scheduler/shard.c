@@ -77,13 +77,25 @@ struct part {
     double load, share, due;
 };
 
-/* share: what each does in a unit of time, NULL if all do the same. */
+static double largest(const double *share, int n)
+{
+    double most = 0;
+
+    for (int i = 0; i < n; i++)
+        most = share[i] > most ? share[i] : most;
+    return most;
+}
+
+/* share: what each does in a unit of time, NULL if all do the same.  It is measured relative to the
+ * largest, so that equal shares are 1 whatever they were: else the rounding of `due` could decide
+ * whether a sample that just fits does. */
 static void empty_parts(struct part *parts, int n, const double *share, double work)
 {
+    const double most = share ? largest(share, n) : 0;
     double shares = 0;
 
     for (int i = 0; i < n; i++) {
-        parts[i] = (struct part){.share = share ? share[i] : 1};
+        parts[i] = (struct part){.share = most > 0 ? share[i] / most : !share};
         shares += parts[i].share;
     }
     for (int i = 0; i < n && shares > 0; i++)
