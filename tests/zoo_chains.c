@@ -112,6 +112,23 @@ static void build_residual(struct cavs_model *m)
     zoo_classify(m, chain, "h", HIDDEN, WORDS);
 }
 
+/* h = tanh(x W + h' U), where x is made of the word by operators whose derivatives need more than
+ * the gradient and the result: a word that occurs twice has one row of all of them. */
+static void build_normed(struct cavs_model *m)
+{
+    enum { SMALL = 3 };
+    struct cavs_param *table = zoo_weight(m, "embedding", 4, EMBED);
+    struct cavs_stage *chain = cavs_stage_create(m, "chain", SMALL);
+    struct cavs_function *f = cavs_function_create(chain, "cell");
+    struct cavs_symbol *x = cavs_lookup(table, cavs_pull_ids(f, "word"));
+    struct cavs_symbol *h = cavs_matmul(cavs_gather(f, 0), zoo_weight(m, "U", SMALL, SMALL));
+    x = cavs_log_softmax(cavs_rms_norm(x, NULL));
+    h = cavs_tanh(cavs_add(h, cavs_matmul(x, zoo_weight(m, "W", EMBED, SMALL))));
+    cavs_scatter(f, h);
+    cavs_push(f, "h", h);
+    zoo_classify(m, chain, "h", SMALL, 4);
+}
+
 const struct zoo_entry zoo_chains[] = {
     {"chain_lstm",
      build_chain_lstm,
@@ -123,5 +140,6 @@ const struct zoo_entry zoo_chains[] = {
       "empty|chain:4"}},
     {"rnn", build_rnn, {"chain:5", "chain:40", "single"}},
     {"residual", build_residual, {"chain:6", "chain:11,shuffle=4", "single", "chain:3"}},
+    {"normed", build_normed, {"chain:9", "chain:12,shuffle=2", "single", "chain:4", "empty"}},
     {NULL, NULL, {NULL}},
 };

@@ -20,6 +20,18 @@ static bool is_shared(const struct cavs__placer *p, const struct cavs_symbol *x)
     return false;
 }
 
+/* The derivative of a shared value may need what follows from shared values alone, such as e^y of a
+ * log_softmax y.  No COLLECT leads there, but its rows have to be those of the work that reads it. */
+static void share_operands(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    for (int i = 0; i < x->ninputs; i++) {
+        const struct cavs_symbol *b = x->inputs[i];
+
+        if (b->backward && b->op != CAVS__OP_CONST)
+            p->shared[b->number] = true;
+    }
+}
+
 /* The input that x reads, or NULL. */
 static const struct cavs__input *input_of(const struct cavs_symbol *x)
 {
@@ -74,6 +86,12 @@ int cavs__find_sharing(struct cavs__placer *p)
         p->shared[i] = is_shared(p, x);
         if (p->shared[i] && !x->backward && input_of(x))
             inputs[input_of(x)->number] = true;
+    }
+    for (int i = p->f->nsymbols - 1; i >= 0; i--) {
+        const struct cavs_symbol *x = p->f->symbols[i];
+
+        if (p->shared[i] && x->backward && x->op != CAVS__OP_COLLECT)
+            share_operands(p, x);
     }
     for (int i = 0; i < p->f->nsymbols; i++)
         p->value[i].after_spread = is_after_spread(p, p->f->symbols[i]);
