@@ -81,6 +81,11 @@ run tree_fc $small --gpus 99 --require
 status_is 1 && said "99 CUDA devices asked for, StarPU found" && [ ! -s "$work/out" ]
 ok $? "with --require that is an error"
 
+# shellcheck disable=SC2086
+CUDA_VISIBLE_DEVICES='' run tree_fc $small --workers 0 --gpus all
+status_is 1 && said "(0 CPU workers, all CUDA and 0 OpenCL devices asked for)"
+ok $? "who asks for all devices and no core reads that, where there is none"
+
 # --- closed descriptors ------------------------------------------------------------------------------
 # What the program opens first would get the number of a closed one, and then what is meant for it.
 

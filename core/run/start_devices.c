@@ -52,9 +52,15 @@ const char *cavs__devices_text(const struct cavs_runtime_options *o, char to[CAV
     size_t n = 0;
 
     to[0] = 0;
-    for (int i = 0; i < cavs__backends_count && n < CAVS__DEVICES_TEXT; i++)
-        n += (size_t)snprintf(to + n, CAVS__DEVICES_TEXT - n, "%s%d %s", i > 0 ? " and " : "",
-                              cavs__backends[i].asked(o), cavs__backends[i].name);
+    for (int i = 0; i < cavs__backends_count && n < CAVS__DEVICES_TEXT; i++) {
+        int asked = cavs__backends[i].asked(o);
+        char number[16] = "all";
+
+        if (asked != -1)
+            snprintf(number, sizeof number, "%d", asked);
+        n += (size_t)snprintf(to + n, CAVS__DEVICES_TEXT - n, "%s%s %s", i > 0 ? " and " : "",
+                              number, cavs__backends[i].name);
+    }
     return to;
 }
 
