@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What surrounds a program: a home that cannot be written, none at all, what is left in one, closed descriptors, and a
-# limit to files.
+# What surrounds a program: a home that cannot be written, none at all, what is left in one, closed descriptors, others
+# who write to stderr, and a limit to files.
 
 apps=${abs_top_builddir:-.}/apps
 work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/surroundings.XXXXXX") || exit 1
@@ -111,6 +111,25 @@ echo $? >"$work/status"
 : >"$work/err"
 status_is 1 && ! grep -q 'no-such-folder' "$work/out"
 ok $? "messages for a closed stderr go nowhere else"
+
+# --- lines on stderr -----------------------------------------------------------------------------------
+# Each write arrives as a packet of its own.
+
+if command -v python3 >/dev/null; then
+    python3 -c '
+import socket, subprocess, sys
+ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+program = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=theirs)
+theirs.close()
+packets = iter(lambda: ours.recv(65536), b"")
+print(sum([not packet.endswith(b"\n") for packet in packets]), program.wait())' \
+        "$apps/tree_lstm" --hidden 8 --epochs 2 --workers 1 --gpus 99 --train "${abs_top_srcdir:-.}/tests/data/mini.txt" \
+        --dev "${abs_top_srcdir:-.}/tests/data/mini-dev.txt" >"$work/out" 2>"$work/err"
+    [ "$(cat "$work/out")" = "0 0" ]
+    ok $? "lines are written to stderr as a whole" "$work/out" "$work/err"
+else
+    skip "lines are written to stderr as a whole" "no python3 to look at single writes"
+fi
 
 # --- a limit to the size of files ----------------------------------------------------------------------
 

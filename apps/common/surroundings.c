@@ -41,5 +41,6 @@ void app_settle(char **argv)
     argv[0] = program_invocation_short_name;
     keep_descriptors();
     on_exit(check_output, NULL);
+    setvbuf(stderr, NULL, _IOLBF, 0);
     signal(SIGXFSZ, SIG_IGN);
 }
