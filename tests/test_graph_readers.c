@@ -329,6 +329,19 @@ static void malformed_sentences_are_refused_with_their_place(void **state)
     }
 }
 
+static void a_line_of_spaces_and_tabs_ends_a_sentence(void **state)
+{
+    static const char text[] = " \n" GOOD " \t\r\n" GOOD "\t\n";
+    struct conllu_options o = {.lower = false};
+    struct seen seen = {0};
+    struct app_error e = {""};
+
+    (void)state;
+    if (read_conllu(text, sizeof text - 1, &o, &seen, &e) != 0)
+        fail_msg("refused: %s", e.text);
+    assert_int_equal(seen.sentences, 2);
+}
+
 static void a_nul_byte_is_no_text(void **state)
 {
     struct conllu_options o = {.lower = false};
@@ -527,6 +540,7 @@ int main(void)
         cmocka_unit_test(sentences_have_trees_and_graphs),
         cmocka_unit_test(unwanted_columns_are_zero_and_unknown_words_unk),
         cmocka_unit_test(malformed_sentences_are_refused_with_their_place),
+        cmocka_unit_test(a_line_of_spaces_and_tabs_ends_a_sentence),
         cmocka_unit_test(a_nul_byte_is_no_text),
         cmocka_unit_test(ud_ewt_has_its_known_size),
         cmocka_unit_test(nodes_and_edges_are_read),

@@ -9,7 +9,7 @@ static int parse_line(struct conllu_stream *r, struct conllu_sentence *out)
 {
     if (r->options.text && !lines_keep(&r->lines, &r->options.text->lines))
         return conllu_no_memory(r);
-    if (!r->lines.length)
+    if (lines_blank(&r->lines))
         return conllu_end_sentence(r, out);
     if (r->lines.text[0] == '#')
         return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conllu.h - sentences in the CoNLL-U format of Universal Dependencies: a word a line, ten columns
- * between tabs, an empty line after each sentence, comments that begin with '#'.
+ * between tabs, a line without words after each sentence, comments that begin with '#'.
  *
  *     ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC
  *
