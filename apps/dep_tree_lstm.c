@@ -136,11 +136,8 @@ static int read_file(struct dep_tree_lstm *t, const char *path, struct cavs_data
     struct adding adding = {t, to};
     struct conllu_options o = reader(t, !to);
     struct conllu_visitor visitor = {.each = add_sentence, .context = &adding};
-    int rc = conllu_read(path, &o, &visitor, &t->app.error);
 
-    if (rc == 0 && to && cavs_data_size(to) == 0)
-        rc = app_fail(&t->app.error, CAVS_EDATA, "%s: no sentences in it", path);
-    return rc;
+    return conllu_read(path, &o, &visitor, &t->app.error);
 }
 
 /* Words, tags and relations are those of the model file, or of the training set. */

@@ -151,8 +151,6 @@ static int load_text(struct treebank *b, struct app *a, const struct treebank_op
     if (folders < 0)
         return folders;
     rc = folders ? load_three_files(b, a, o) : load_brackets(b, a, o);
-    if (rc == 0 && a->path[APP_TRAIN] && b->set[APP_TRAIN].trees == 0)
-        rc = app_fail(&a->error, CAVS_EDATA, "%s: no trees in it", a->path[APP_TRAIN]);
     for (int i = 0; rc == 0 && i < APP_SETS; i++)
         rc = note_set(b, a, i, o->binary);
     return rc;

@@ -82,7 +82,7 @@ ok $? "malformed three-file form: file, line and column"
 
 : >"$work/empty.txt"
 run tree_lstm --train "$work/empty.txt"
-status_is 1 && said "no trees in it"
+status_is 1 && said "$work/empty.txt: no samples in it"
 ok $? "an empty treebank is refused"
 
 # shellcheck disable=SC2086

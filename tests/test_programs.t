@@ -173,9 +173,14 @@ check_files() {
     ok $? "$1: data that are missing, where they were looked for and what names others"
     : >"$work/empty.content"
     : >"$work/empty.cites"
-    run "$1" $small $tiny "--$source" "$work/empty.content"
-    status_is 1 && said "$work/empty." && [ ! -s "$work/out" ]
-    ok $? "$1 refuses an empty file"
+    : >"$work/accepted"
+    for name in $(listed 1 '^(train|data|dev|test)$' options); do
+        run "$1" $small $tiny "--$name" "$work/empty.content"
+        status_is 1 && said "$work/empty." && [ ! -s "$work/out" ] || echo "--$name" >>"$work/accepted"
+    done
+    sed 's/^/accepted: /' "$work/accepted" >>"$work/err"
+    [ ! -s "$work/accepted" ]
+    ok $? "$1 refuses an empty file of any set"
 }
 
 # --- results -----------------------------------------------------------------------------------------------

@@ -153,6 +153,18 @@ static int fill_sets(struct app *a)
     return rc;
 }
 
+/* Of nothing there are no means. */
+static int check_samples(struct app *a)
+{
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < APP_SETS; i++)
+        if (app_has_set(a, i) && (!set_is_there(a, i) || set_size(a, i) == 0))
+            rc = app_fail(&a->error, CAVS_EDATA, "%s: no samples in it",
+                          a->options.packed[i] ? a->options.packed[i] : a->path[i]);
+    return rc;
+}
+
 static void set_scale(struct app *a)
 {
     float *scale = &a->options.session.scale;
@@ -193,9 +205,8 @@ static int check_dev_set(struct app *a)
     return !looks || set_is_there(a, APP_DEV)
                ? 0
                : app_fail(&a->error, CAVS_EINVAL,
-                          "--best %s is looked for on a development set, and there is none: --dev "
-                          "names one",
-                          o->best);
+                          "--best %s is looked for on a development set, and there is none%s",
+                          o->best, a->program->reads_data ? ": --dev names one" : "");
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -215,7 +226,7 @@ static int prepare(struct app *a)
     check_options(a);
     if ((rc = try_outputs(a)) < 0 || (rc = predictions_open(a)) < 0 || (rc = find_sets(a)) < 0 ||
         (rc = a->program->prepare(a)) < 0 || (rc = fill_sets(a)) < 0 ||
-        (rc = check_dev_set(a)) < 0 ||
+        (rc = check_samples(a)) < 0 || (rc = check_dev_set(a)) < 0 ||
         (set_is_there(a, APP_TRAIN) && (rc = model_note_check_data(a)) < 0))
         return rc;
     set_scale(a);
