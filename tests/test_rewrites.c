@@ -286,9 +286,9 @@ static void zoo(void **state)
     check_rewritings(&a, z->samples);
 }
 
-/* A seed, and what came of it when it was first declared. */
+/* A seed, and what came of it when it was declared last. */
 struct seed {
-    uint64_t seed, shapes;
+    uint64_t seed;
     struct draw d;
 };
 
@@ -299,24 +299,6 @@ static void declare_seed(struct cavs_model *m, void *what)
     draw_model(&s->d);
 }
 
-/* A slice of a repeated constant is a constant, of no list, only where slices move up: what is
- * drawn after it would be something else. */
-static bool draws_alike(uint64_t number)
-{
-    struct seed s = {.seed = number};
-    uint64_t shapes = 0;
-    for (enum rewriting r = NONE; r <= SLICES; r++) {
-        struct cavs_model *m = make(r, declare_seed, &s);
-        cavs_model_destroy(m);
-        if (r > NONE && shapes != s.d.shapes)
-            return false;
-        shapes = s.d.shapes;
-    }
-    return true;
-}
-
-static int unlike;
-
 static void run_seed(uint64_t number)
 {
     struct seed s = {.seed = number};
@@ -324,10 +306,6 @@ static void run_seed(uint64_t number)
     const char *texts[DRAW_SAMPLES];
     static struct draw first;
     struct cavs_model *m;
-    if (!draws_alike(number)) {
-        unlike++;
-        return;
-    }
     m = make(NONE, declare_seed, &s);
     draw_samples(&s.d);
     first = s.d;
@@ -347,8 +325,6 @@ static void random_models(void **state)
         run_seed((uint64_t)i);
     if (only)
         run_seed((uint64_t)atoll(only));
-    else if (unlike > n / 20)
-        fail_msg("%d of %d models could not be compared", unlike, n);
 }
 
 /* All of this would say nothing of a pass that did nothing. */

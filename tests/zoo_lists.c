@@ -179,6 +179,25 @@ static void build_weighed(struct cavs_model *m)
     zoo_classify(m, dag, "h", HIDDEN, CLASSES);
 }
 
+/* Columns that are the same in all entries, of a constant beside a list and of one that is repeated
+ * with the word, are rows of the list none the less. */
+static void build_columns(struct cavs_model *m)
+{
+    struct cavs_stage *dag = cavs_stage_create(m, "dag", HIDDEN);
+    struct cavs_function *f = cavs_function_create(dag, "columns");
+    struct cavs_symbol *x = word(m, f, HIDDEN), *all = cavs_each_child(f),
+                       *half = cavs_constant(f, 2, 0.5f);
+    struct cavs_symbol *row = cavs_concat(2, ((struct cavs_symbol *[]){x, half})),
+                       *rows = cavs_concat(3, ((struct cavs_symbol *[]){all, half, row}));
+    struct cavs_symbol *count = cavs_sum_children(cavs_slice(rows, HIDDEN, 2)),
+                       *any = cavs_max_children(cavs_slice(rows, 2 * HIDDEN + 2, 2));
+    struct cavs_symbol *h = cavs_mul(cavs_sum(cavs_sub(count, any)), cavs_mean_children(all));
+    h = cavs_tanh(cavs_add(x, h));
+    cavs_scatter(f, h);
+    cavs_push(f, "h", h);
+    zoo_classify(m, dag, "h", HIDDEN, CLASSES);
+}
+
 const struct zoo_entry zoo_lists[] = {
     {"each_childsum",
      build_childsum,
@@ -215,5 +234,8 @@ const struct zoo_entry zoo_lists[] = {
      build_lookers,
      {"chain:6|chain:4", "chain:130|chain:3", "single|chain:7", "empty|chain:2", "chain:4|empty",
       "chain:9,shuffle=4|chain:5,shuffle=2"}},
+    {"columns",
+     build_columns,
+     {"dag:25,slots=4,parents=3,seed=3", "star:9", "single", "chain:6", "empty", "flat:3"}},
     {NULL, NULL, {NULL}},
 };

@@ -62,6 +62,13 @@ const struct cavs__operator cavs__operator_concat = {
     .diff = diff_concat,
 };
 
+/* x has a row per entry of a list, and a part of it has not: a constant, which is there for all
+ * entries anyway.  In its place one could not sum up over the list any more. */
+static bool leaves_list(const struct cavs_symbol *x, const struct cavs_symbol *part)
+{
+    return cavs__domain(x) > 0 && cavs__domain(part) <= 0;
+}
+
 /* The operand of a concatenation that holds columns [from, from + width), or NULL. *from becomes
  * relative to that operand. */
 static struct cavs_symbol *concat_part(struct cavs_symbol *x, int *from, int width)
@@ -69,12 +76,20 @@ static struct cavs_symbol *concat_part(struct cavs_symbol *x, int *from, int wid
     int at = 0;
 
     for (int i = 0; i < x->ninputs; at += x->inputs[i++]->width) {
-        if (*from >= at && *from + width <= at + x->inputs[i]->width) {
+        if (*from >= at && *from + width <= at + x->inputs[i]->width &&
+            !leaves_list(x, x->inputs[i])) {
             *from -= at;
             return x->inputs[i];
         }
     }
     return NULL;
+}
+
+static struct cavs_symbol *columns(struct cavs_symbol *x, int from, int width, struct cavs_place at)
+{
+    return cavs__add_symbol(
+        x->function,
+        (struct cavs_symbol){.op = CAVS__OP_SLICE, .width = width, .k = from, .at = at}, 1, &x);
 }
 
 /* slice(op(a, b)) = op(slice(a), slice(b)), also for a repeated row: so gates that are cut out of
@@ -91,8 +106,8 @@ static struct cavs_symbol *slice_operands(struct cavs_symbol *x, int from, int w
         if (!in[i])
             return NULL;
     }
-    if (x->op == CAVS__OP_REPEAT && cavs__domain(in[0]) < 0)
-        return in[0]; /* a constant part: there for all entries already */
+    if (x->op == CAVS__OP_REPEAT && cavs__domain(in[0]) < 0) /* as with leaves_list() */
+        return columns(x, from, width, at);
     like.width = width;
     return cavs__add_symbol(x->function, like, x->ninputs, in);
 }
@@ -119,8 +134,7 @@ struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, st
     }
     if ((x->op == CAVS__OP_ELEMENTWISE && !f->recorder) || x->op == CAVS__OP_REPEAT)
         return slice_operands(x, from, width, at);
-    return cavs__add_symbol(
-        f, (struct cavs_symbol){.op = CAVS__OP_SLICE, .width = width, .k = from, .at = at}, 1, &x);
+    return columns(x, from, width, at);
 }
 
 void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, struct cavs_place at)
