@@ -170,14 +170,20 @@ static int measure(struct app *a, enum app_set set)
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
+static void check_content(const char *option, const char *path, const char *beside)
+{
+    if (path && !gcn_is_content(path))
+        options_mistake("%s wants a file that ends in .content, beside which %s, not '%s'", option,
+                        beside, path);
+}
+
 static void check(struct app *a, const struct option_list *l)
 {
+    const struct gcn *g = (const struct gcn *)a;
+
     (void)l;
-    if (a->options.predict && !gcn_is_content(a->options.predict))
-        options_mistake(
-            "--predict wants a file that ends in .content, beside which .cites lies, not "
-            "'%s'",
-            a->options.predict);
+    check_content("--data", g->content, ".cites, .train, .val and .test lie");
+    check_content("--predict", a->options.predict, ".cites lies");
 }
 
 static int prepare(struct app *a)

@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 mini="--data $data/mini-cora/mini.content --workers 2 --json --quiet"
 
 run gcn --data "$data/mini-cora/mini.cites"
-status_is 1 && said "mini.cites does not end in .content"
+status_is 2 && said "--data wants a file that ends in .content" && said "mini.cites"
 ok $? "nodes are in a file that ends in .content"
 
 # arguments are split on purpose
