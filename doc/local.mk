@@ -15,7 +15,7 @@
 nobase_dist_doc_DATA += CONTRIBUTING.md LICENSE NEWS.md README.md doc/adding-a-device.md \
 	doc/adding-a-model.md doc/adding-a-policy.md doc/adding-an-operator.md doc/adding-an-optimizer.md \
 	doc/architecture.md doc/data.md doc/define-by-run.md doc/gpu.md doc/guide.md doc/lines-of-code.md \
-	doc/packed-format.md doc/parameters.md doc/scaling.md
+	doc/packed-format.md doc/parameters.md doc/results.md doc/scaling.md
 # what these have links to (tests/test_install.t)
 nobase_dist_doc_DATA += apps/dyn_tree_lstm.c apps/tree_fc.c apps/tree_lstm.c apps/tree_lstm_program.c apps/tree_lstm_cells.c \
 	codelets/device/device.h codelets/device/dialect.cl codelets/device/fused_products.c codelets/device/kernels.cl \

@@ -203,8 +203,16 @@ check_results() {
             python3 -c 'import json, sys; print(len([json.loads(line) for line in sys.stdin]))' >"$work/lines" 2>>"$work/err"
         [ "$(cat "$work/lines")" = 3 ]
         ok $? "$1: results are JSON, and each epoch's in --log"
+        # (what is of a set, --help explains)
+        tail -n 1 "$work/out" | python3 -c 'import json, sys; print("\n".join(json.load(sys.stdin)))' | grep -vE '^(train|dev|test)_' |
+            while read -r name; do
+                grep -qF "\`$name\`" "${abs_top_srcdir:-.}/doc/results.md" || echo "not in doc/results.md: $name"
+            done >"$work/err"
+        [ ! -s "$work/err" ]
+        ok $? "$1: doc/results.md says what its results mean"
     else
         skip "$1: results are JSON" "no python3 to parse it"
+        skip "$1: doc/results.md says what its results mean" "no python3 to parse them"
     fi
 
     run "$1" $small $tiny --epochs 1
