@@ -166,12 +166,42 @@ static void runs_are_known_whatever_was_computed_meanwhile(void **unused)
     runs_may_be_recorded_in_two_goes(true);
 }
 
+/* ---- how many are known ---- */
+
+/* How many runs are known after recordings of so many samples that are all alike. */
+static int known_of(int samples)
+{
+    struct scene a = open_scene(1);
+    int known;
+
+    for (int i = 0; i < RECORDINGS; i++) {
+        check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
+        for (int k = 0; k < samples; k++) {
+            struct cavs_function *f = cavs_tape_sample(a.t);
+
+            cavs_loss(f, "loss", record_run(&a, 0, false), NULL);
+        }
+        check_ok(cavs_tape_finish(a.t));
+    }
+    known = a.t->blocks.nknown;
+    tape_scene_close(a.m, a.s, a.t);
+    return known;
+}
+
+static void equal_runs_are_learned_once(void **unused)
+{
+    (void)unused;
+    assert_true(known_of(1) > 0);
+    assert_int_equal(known_of(SAMPLES), known_of(1));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_that_read_words_are_known_apart_from_others),
         cmocka_unit_test(runs_of_which_some_was_there_are_not_as_whole_ones),
         cmocka_unit_test(runs_are_known_whatever_was_computed_meanwhile),
+        cmocka_unit_test(equal_runs_are_learned_once),
     };
 
     trial_compile(false);

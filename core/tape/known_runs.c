@@ -67,12 +67,12 @@ static bool is_dense(const struct cavs__recording *r, const struct cavs__known_r
 }
 
 static bool is_as(const struct cavs__recording *r, const struct cavs__known_run *known,
-                  const struct cavs__run_begin *run)
+                  const struct cavs__run_begin *run, const uint8_t *marks)
 {
     size_t span = (size_t)known->span;
     const struct cavs__read *reads = r->reads + run->reads;
     bool same =
-        memcmp(r->marks + run->first, known->marks, span) == 0 &&
+        memcmp(marks, known->marks, span) == 0 &&
         memcmp(r->signature + run->first, known->signature, span * sizeof *known->signature) == 0 &&
         is_dense(r, known, run) && has_reads(known, reads, run->first);
 
@@ -81,13 +81,29 @@ static bool is_as(const struct cavs__recording *r, const struct cavs__known_run 
     return same;
 }
 
-int32_t cavs__known_find(struct cavs__blocks *b, const struct cavs__recording *r,
-                         const struct cavs__run_begin *run, int span)
+/* The known run that equals these symbols with these marks; -1: there is none. */
+static int32_t find(const struct cavs__blocks *b, const struct cavs__recording *r,
+                    const struct cavs__run_begin *run, int span, const uint8_t *marks)
 {
     int32_t number = r->sites.all[run->site].known;
 
-    while (number >= 0 && (b->known[number]->span != span || !is_as(r, b->known[number], run)))
+    while (number >= 0 &&
+           (b->known[number]->span != span || !is_as(r, b->known[number], run, marks)))
         number = b->known[number]->next;
+    return number;
+}
+
+bool cavs__known_since(const struct cavs__blocks *b, const struct cavs__recording *r,
+                       const struct cavs__run_begin *run, int span)
+{
+    return find(b, r, run, span, b->before + run->first) >= 0;
+}
+
+int32_t cavs__known_find(struct cavs__blocks *b, const struct cavs__recording *r,
+                         const struct cavs__run_begin *run, int span)
+{
+    int32_t number = find(b, r, run, span, r->marks + run->first);
+
     if (number < 0)
         memcpy(b->before + run->first, r->marks + run->first, (size_t)span);
     return number;

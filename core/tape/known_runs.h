@@ -91,6 +91,10 @@ struct cavs__taken_run {
 int32_t cavs__known_find(struct cavs__blocks *b, const struct cavs__recording *r,
                          const struct cavs__run_begin *run, int span);
 
+/* Has a run become known since that the symbols equal, with the marks that are kept in b->before? */
+bool cavs__known_since(const struct cavs__blocks *b, const struct cavs__recording *r,
+                       const struct cavs__run_begin *run, int span);
+
 /* Makes the vertices of the known run that the list begins with, the last of b->taken.  How many
  * places of the list these are; -1: out of memory. */
 int cavs__known_become(struct cavs__blocks *b, struct cavs__recording *r, int n,

@@ -127,6 +127,17 @@ static void learn_needs(struct cavs__learning *l, const struct cavs__recording *
     }
 }
 
+/* Has an equal run been learned since the symbols of this one were found to be needed? */
+static bool is_learned(const struct cavs__learning *l, const struct cavs__blocks *b,
+                       const struct cavs__recording *r)
+{
+    const struct cavs__entry *e = &r->entries[l->first];
+    struct cavs__run_begin run = {
+        .first = l->first, .site = e->site, .reads = e->reads, .sample = e->sample};
+
+    return cavs__known_since(b, r, &run, l->last - l->first + 1);
+}
+
 void cavs__learn_begin(struct cavs__learning *l, const struct cavs__blocks *b,
                        const struct cavs__recorded_run *x, int n, const int32_t *list)
 {
@@ -135,7 +146,8 @@ void cavs__learn_begin(struct cavs__learning *l, const struct cavs__blocks *b,
     l->nneeds = l->nparts = 0;
     l->useless = x->n < 2 || x->n == CAVS__MOST_MEMBERS || l->last - l->first >= CAVS__MOST_SPAN ||
                  has_lists(x) || is_full(b, x->r->sites.all[x->r->entries[l->first].site].known) ||
-                 has_evaluated(l, x->r, n, list) || !is_dense(x->r, l->first, l->last);
+                 has_evaluated(l, x->r, n, list) || !is_dense(x->r, l->first, l->last) ||
+                 is_learned(l, b, x->r);
     for (int i = 0; i < x->n && !l->useless; i++)
         learn_needs(l, x->r, x->symbols[i]);
 }
