@@ -150,8 +150,11 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
                             .x = t->session->optimizer.exchange,
                             .gradients = finish && run != CAVS_TAPE_EVALUATE,
                             .update = finish && run == CAVS_TAPE_TRAIN};
-    struct cavs__wanted wanted = {
-        .n = n, .symbols = symbols, .rows = !finish, .e = g.e->homes ? g.e : NULL};
+    struct cavs__wanted wanted = {.n = n,
+                                  .symbols = symbols,
+                                  .rows = !finish,
+                                  .foreseen = cavs__take_foreseen(t, finish),
+                                  .e = g.e->homes ? g.e : NULL};
     struct cavs_stats *stats = &t->session->stats;
     double start = cavs__busy_seconds();
     int rc;

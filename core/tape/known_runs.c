@@ -123,11 +123,25 @@ static bool become_block(struct cavs__recording *r, const struct cavs__known_par
     v.noperands = p->noperands;
     v.operands = p->operands;
     v.from = run->reads;
-    p->block->seen++;
-    p->block->wanted |= p->members;
     for (int i = 0; i < s->nresults; i++)
         v.results[i] = run->first + p->symbols[s->results[i].member];
     return cavs__put_together(r, &v);
+}
+
+void cavs__known_count(struct cavs__blocks *b, int32_t number, int32_t times)
+{
+    const struct cavs__known_run *known = b->known[number];
+
+    for (int i = 0; i < known->nparts; i++) {
+        struct cavs__tape_block *block = known->parts[i].block;
+
+        if (!block) {
+            b->alone[CAVS__ALONE_RUN] += times;
+            continue;
+        }
+        block->seen += times;
+        block->wanted |= known->parts[i].members;
+    }
 }
 
 int cavs__take_sources(struct cavs__recording *r, int n, const int32_t *list)
@@ -148,15 +162,17 @@ int cavs__known_become(struct cavs__blocks *b, struct cavs__recording *r, int n,
     int places = 1 + cavs__take_sources(r, n - 1, list + 1);
     bool done = true;
 
+    if (b->times)
+        b->times[taken.known]++;
+    else
+        cavs__known_count(b, taken.known, 1);
     for (int i = 0; i < known->nparts && done; i++) {
         const struct cavs__known_part *p = &known->parts[i];
 
-        if (p->block) {
+        if (p->block)
             done = become_block(r, p, run);
-            continue;
-        }
-        b->alone[CAVS__ALONE_RUN]++;
-        cavs__leave_alone(r, run->first + p->head);
+        else
+            cavs__leave_alone(r, run->first + p->head);
     }
     return done ? places : -1;
 }

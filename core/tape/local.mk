@@ -20,6 +20,7 @@ libcavs_la_SOURCES += \
 	core/tape/fill.c \
 	core/tape/fill_sections.c \
 	core/tape/fill_sections.h \
+	core/tape/foreseen.c \
 	core/tape/found.c \
 	core/tape/going.h \
 	core/tape/increment_devices.c \

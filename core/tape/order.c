@@ -176,23 +176,41 @@ int cavs__order_shard(const struct cavs__order *o, struct cavs__recording *r, in
     return rc;
 }
 
-int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
-                const struct cavs__wanted *wanted)
+/* Adds the vertices that are needed for what is wanted.  false: out of memory. */
+static bool find_vertices(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
+                          const struct cavs__wanted *wanted)
 {
     struct cavs__needed d = {
         .o = o, .r = r, .cut = b->after > 0 ? b : NULL, .run = r->nruns, .lo = INT32_MAX, .hi = -1};
-    int symbols = cavs__symbols_of(r), first = r->nvertices;
+    int symbols = cavs__symbols_of(r);
+
+    b->ntaken = 0; /* drops what an attempt left that failed */
+    if (!cavs__reserve_needed(&d, (size_t)symbols))
+        return false;
+    cavs__find_needed(&d, wanted, symbols);
+    return d.n == 0 || cavs__find_vertices(b, r, d.n, o->list + symbols - d.n);
+}
+
+static void take_foreseen(struct cavs__recording *r, int vertices)
+{
+    r->nvertices += vertices;
+    r->block_reads = r->nreads;
+}
+
+int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
+                const struct cavs__wanted *wanted)
+{
+    int first = r->nvertices;
 
     o->nvertices = 0;
-    b->ntaken = 0; /* drops what an attempt left that failed */
-    o->shares = d.cut && b->used && !b->apart;
-    if (!cavs__reserve_needed(&d, (size_t)symbols))
-        return cavs__fail_nomem("order of a tape", (size_t)symbols * sizeof *o->list);
-    cavs__find_needed(&d, wanted, symbols);
-    if (d.n == 0)
+    o->shares = b->after > 0 && b->used && !b->apart;
+    if (wanted->foreseen > 0)
+        take_foreseen(r, wanted->foreseen);
+    else if (!find_vertices(o, r, b, wanted))
+        return cavs__fail_nomem("order of a tape", 0);
+    if (r->nvertices == first)
         return CAVS_OK;
-    if (!cavs__find_vertices(b, r, d.n, o->list + symbols - d.n) ||
-        !cavs__reserve_samples(o, r->nsamples))
+    if (!cavs__reserve_samples(o, r->nsamples))
         return cavs__fail_nomem("order of a tape", 0);
     o->nvertices = r->nvertices - first;
     return cavs__choose_shards(o, r, first, wanted->e);

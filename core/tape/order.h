@@ -132,6 +132,7 @@ struct cavs__wanted {
     int n;
     const int32_t *symbols; /* [n] */
     bool rows;              /* the user reads their rows */
+    int foreseen;           /* vertices that are there already, which is all of them; 0: none */
     struct cavs__engine *e; /* whose homes tell how large shards are; NULL: equal */
 };
 /* Finds the vertices that these symbols need and that no earlier increment has computed, and puts

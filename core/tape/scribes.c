@@ -38,6 +38,7 @@ static int reserve_scribes(struct cavs_tape *t, int n)
 void cavs__scribes_free(struct cavs_tape *t)
 {
     for (int i = 0; i < t->nscribes; i++) {
+        cavs__foresee_free(t->scribes[i]);
         cavs__recording_free(&t->scribes[i]->tape.recording);
         free(t->scribes[i]);
     }
@@ -58,14 +59,17 @@ static void give_uses(struct cavs__recording *r, struct cavs_function *to)
 
 /* Gets the scribe ready to write samples of the tape's recording.  What it has written of this
  * recording before stays. */
-static bool begin(struct cavs__scribe *s, const struct cavs__recording *tape, int samples)
+static bool begin(struct cavs__scribe *s, const struct cavs__writing *w)
 {
+    const struct cavs__recording *tape = &w->t->recording;
     struct cavs__recording *r = &s->tape.recording;
 
-    if (s->as != tape->sites.changes || r->sites.changes != s->as) {
+    if (s->as != tape->sites.changes || r->sites.changes != s->as ||
+        s->known != w->t->blocks.nknown) {
         if (!cavs__sites_become(&r->sites, &tape->sites))
             return false;
         s->as = tape->sites.changes;
+        s->known = w->t->blocks.nknown;
     }
     if (!r->open || r->generation != tape->generation) {
         r->generation = tape->generation - 1;
@@ -74,7 +78,8 @@ static bool begin(struct cavs__scribe *s, const struct cavs__recording *tape, in
     r->signatures = tape->signatures;
     r->recorder.present->finished = false;
     give_uses(r, r->recorder.present);
-    return cavs__reserve_turns(r, samples);
+    return cavs__reserve_turns(r, w->sample + w->n) &&
+           (!w->foresees || cavs__foresee_begin(s, w->t));
 }
 
 static void end(struct cavs__scribe *s)
@@ -106,6 +111,8 @@ static bool write_sample(struct cavs__scribe *s, struct cavs__writing *w, int i)
     cavs__sites_end(&r->sites);
     if (r->recorder.present->error || r->sites.changes != s->as)
         return false;
+    if (w->foresees && !atomic_load(&w->unforeseen) && !cavs__foresee_sample(s, &x->from))
+        atomic_store(&w->unforeseen, true);
     x->end = cavs__extent_of(r);
     x->number = r->count[sample];
     starpu_pthread_mutex_lock(&w->lock);
@@ -124,7 +131,7 @@ static int write_samples(void *of, int scribe)
     int i;
 
     s->copied = 0;
-    useful = begin(s, &w->t->recording, w->sample + w->n);
+    useful = begin(s, w);
     while (useful && !atomic_load(&w->stop) && (i = atomic_fetch_add(&w->next, 1)) < w->n) {
         useful = write_sample(s, w, i);
         cavs__copy_placed(w, s);
@@ -177,6 +184,7 @@ int cavs__write_side_by_side(struct cavs_tape *t, const struct cavs__to_record *
     rc = reserve_scribes(t, scribes);
     if (!rc && !prepare(&w))
         rc = cavs__fail_nomem("samples", (size_t)w.n * sizeof *w.samples);
+    w.foresees = cavs__may_foresee(t);
     starpu_pthread_mutex_init(&w.lock, NULL);
     if (!rc)
         rc = write_all(&w, scribes);

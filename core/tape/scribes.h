@@ -21,7 +21,7 @@
 
 /* A place in the arrays of a recording, or the distance between two of them. */
 struct cavs__extent {
-    int32_t symbols, runs, sinks;
+    int32_t symbols, runs, sinks, vertices;
     int64_t reads;
 };
 
@@ -36,6 +36,7 @@ struct cavs__written {
 struct cavs__scribe {
     struct cavs_tape tape;
     int64_t as; /* changes of the tape's sites when it copied them; -1: not yet */
+    int known;  /* how many known runs the tape had then */
     int copied; /* samples of the call that it has looked at: its own ones are on the tape then */
 };
 
@@ -63,6 +64,8 @@ struct cavs__writing {
     int n;
     atomic_int next; /* the first that no scribe has begun with */
     atomic_bool stop;
+    bool foresees;                 /* what becomes of the samples is to be found, too: foreseen.c */
+    atomic_bool unforeseen;        /* it could not be, of some sample */
     struct cavs__written *samples; /* [n] */
     starpu_pthread_mutex_t lock;
     int placed;              /* under the lock: how many samples have their places on the tape */
@@ -72,7 +75,7 @@ struct cavs__writing {
 /* Where a recording ends. */
 static inline struct cavs__extent cavs__extent_of(const struct cavs__recording *r)
 {
-    return (struct cavs__extent){cavs__symbols_of(r), r->nruns, r->nsinks, r->nreads};
+    return (struct cavs__extent){cavs__symbols_of(r), r->nruns, r->nsinks, r->nvertices, r->nreads};
 }
 
 /* Copies the scribe's samples whose places are known by now, while it still has them in its cache.
@@ -81,5 +84,19 @@ void cavs__copy_placed(struct cavs__writing *w, struct cavs__scribe *s);
 /* When all samples are written, those that are of use become part of the tape, w->n of them.
  * false: reported. */
 bool cavs__join_written(struct cavs__writing *w, int scribes);
+
+/* ---- foreseen.c ---- */
+
+/* May what becomes of the tape's next samples be foreseen? */
+bool cavs__may_foresee(const struct cavs_tape *t);
+/* Gets the scribe ready for it. false: out of memory. */
+bool cavs__foresee_begin(struct cavs__scribe *s, const struct cavs_tape *tape);
+/* Finds the vertices that the losses and metrics of the sample need, which is the last that the
+ * scribe has written.  false: it cannot be done, and nothing has changed. */
+bool cavs__foresee_sample(struct cavs__scribe *s, const struct cavs__extent *from);
+void cavs__foresee_free(struct cavs__scribe *s);
+/* When the samples that scribes have written are on the tape: keeps what was foreseen of them, if
+ * it was of all. */
+void cavs__keep_foreseen(struct cavs_tape *t, const struct cavs__writing *w, int scribes);
 
 #endif

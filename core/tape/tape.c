@@ -162,6 +162,8 @@ int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run)
     cavs__order_begin(&t->order);
     memset(t->shards, 0, (size_t)t->order.nshards * sizeof *t->shards);
     t->finished = false;
+    t->foreseen.symbols = 0;
+    t->foreseen.wait -= t->foreseen.wait > 0;
     t->error =
         cavs__recall_found(t) ? CAVS_OK : cavs__fail_nomem("what the tape had found before", 0);
     t->stats.recordings++;
@@ -227,6 +229,7 @@ int cavs_tape_rewind(struct cavs_tape *t, int64_t mark)
         rc = cavs__recording_rewind(&t->recording, mark);
     if (rc)
         return rc;
+    cavs__forget_foreseen(t);
     if (t->symbols_finished > cavs__symbols_of(&t->recording))
         t->symbols_finished = cavs__symbols_of(&t->recording);
     cavs__order_rewind(&t->order, t->recording.nsamples);

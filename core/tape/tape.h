@@ -5,7 +5,7 @@
  *   recording.c      recordings and samples; recording_parts.h: the symbols of the present one
  *                    (record_usual.c: those that come as they mostly do)
  *   record_samples.c samples that a function records: scribes.c on workers, whose are
- *                    joined by written_samples.c
+ *                    joined by written_samples.c; foreseen.c: what becomes of them
  *   signature.c      sorts of symbols that can be computed together; signature_function.h: what
  *                    they compute
  *   sites.c          where in the code they were recorded, and which runs recur
@@ -55,6 +55,16 @@ struct cavs__tape_shard {
     int32_t all_pieces; /* where the pieces are in the index */
 };
 
+/* Vertices of the recording's first symbols, which were found while these were recorded. */
+struct cavs__foreseen {
+    int symbols; /* 0: there are none */
+    int vertices;
+    int scribes;   /* that have found them */
+    int64_t taken; /* recordings in which they were what was wanted */
+    /* How many recordings nobody tries, since it failed: still to come, and as it was set then. */
+    int wait, waits;
+};
+
 struct cavs_tape {
     struct cavs__session_tape of_session;
     struct cavs_session *session;
@@ -78,6 +88,8 @@ struct cavs_tape {
     /* How many samples are recorded on the tape itself before scribes try again: still to come, and
      * as it was set at the last try. */
     int alone, waits;
+    bool at_once; /* all of the recording before was computed at one go, when it was finished */
+    struct cavs__foreseen foreseen;
     struct cavs__collecting collecting;
     struct cavs_tape_stats stats;
 };
@@ -129,6 +141,11 @@ void cavs__write_pieces(struct cavs_tape *t, int shard, int32_t *pieces);
 int cavs__not_in_sample(const struct cavs_tape *t, const char *call);
 /* The same, and not before a recording has begun. */
 int cavs__recording_begun(const struct cavs_tape *t, const char *call);
+
+/* foreseen.c: how many vertices have been foreseen, if they are what is wanted now; else none are,
+ * and their marks are taken back. */
+int cavs__take_foreseen(struct cavs_tape *t, bool finish);
+void cavs__forget_foreseen(struct cavs_tape *t);
 
 /* lookups.c: lists rows of looked-up parameters, as cavs__list_gradients() does for a declared
  * batch. */

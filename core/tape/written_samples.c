@@ -12,7 +12,8 @@ static struct cavs__extent moved_by(struct cavs__extent at, const struct cavs__w
 {
     return (struct cavs__extent){
         at.symbols + x->end.symbols - x->from.symbols, at.runs + x->end.runs - x->from.runs,
-        at.sinks + x->end.sinks - x->from.sinks, at.reads + x->end.reads - x->from.reads};
+        at.sinks + x->end.sinks - x->from.sinks, at.vertices + x->end.vertices - x->from.vertices,
+        at.reads + x->end.reads - x->from.reads};
 }
 
 static bool fits(const struct cavs__recording *r, const struct cavs__extent *end)
@@ -21,7 +22,8 @@ static bool fits(const struct cavs__recording *r, const struct cavs__extent *end
 
     return n <= (size_t)r->most && n <= r->mark_room && n <= r->signature_room &&
            n <= r->place_room && n <= r->entry_room && (size_t)end->reads <= r->read_room &&
-           (size_t)end->runs <= r->run_room && (size_t)end->sinks <= r->sink_room;
+           (size_t)end->runs <= r->run_room && (size_t)end->sinks <= r->sink_room &&
+           (size_t)end->vertices <= r->vertex_room;
 }
 
 /* Gives places on the tape to the samples whose turn has come, and returns how many have places.
@@ -69,6 +71,27 @@ static void copy_symbols(struct cavs__recording *to, const struct cavs__written 
     }
 }
 
+/* Vertices that have been foreseen, and where the rows of their symbols are. */
+static void copy_vertices(struct cavs__recording *to, const struct cavs__written *x)
+{
+    int32_t by_symbols = x->to.symbols - x->from.symbols,
+            by_reads = (int32_t)(x->to.reads - x->from.reads), at = x->to.vertices;
+
+    for (int32_t i = x->from.vertices; i < x->end.vertices; i++, at++) {
+        struct cavs__vertex *v = &to->vertices[at];
+        const struct cavs__signature *s;
+
+        *v = x->by->vertices[i];
+        v->symbol += by_symbols;
+        v->operands += by_reads;
+        s = to->signatures.all[v->as];
+        to->places[v->symbol] = (struct cavs__row_place){.vertex = at};
+        for (int k = 0; k < s->nresults; k++)
+            to->places[to->reads[v->operands + s->n + k].of] =
+                (struct cavs__row_place){.vertex = at, .column = s->results[k].column};
+    }
+}
+
 static void copy_sample(struct cavs__recording *to, const struct cavs__written *x)
 {
     const struct cavs__recording *by = x->by;
@@ -95,6 +118,7 @@ static void copy_sample(struct cavs__recording *to, const struct cavs__written *
     }
     for (int32_t i = x->from.sinks; i < x->end.sinks; i++)
         to->sinks[i - x->from.sinks + x->to.sinks] = by->sinks[i] + by_symbols;
+    copy_vertices(to, x);
 }
 
 void cavs__copy_placed(struct cavs__writing *w, struct cavs__scribe *s)
@@ -148,7 +172,9 @@ static bool reserve(struct cavs__recording *r, const struct cavs__extent *end)
            cavs__array_reserve(&r->reads, &r->read_room, (size_t)end->reads + 1,
                                sizeof *r->reads) &&
            cavs__array_reserve(&r->runs, &r->run_room, (size_t)end->runs, sizeof *r->runs) &&
-           cavs__array_reserve(&r->sinks, &r->sink_room, (size_t)end->sinks, sizeof *r->sinks);
+           cavs__array_reserve(&r->sinks, &r->sink_room, (size_t)end->sinks, sizeof *r->sinks) &&
+           cavs__array_reserve(&r->vertices, &r->vertex_room, (size_t)end->vertices,
+                               sizeof *r->vertices);
 }
 
 /* When all samples are written: makes room for those of use that had none, and does the copies that
@@ -169,5 +195,6 @@ static void copy_rest(struct cavs__writing *w, int scribes)
 bool cavs__join_written(struct cavs__writing *w, int scribes)
 {
     copy_rest(w, scribes);
+    cavs__keep_foreseen(w->t, w, scribes);
     return w->n == 0 || take_turns(&w->t->recording, w);
 }
