@@ -85,6 +85,12 @@ run tree_lstm --init "$work" --epochs 0
 status_is 1 && said "$work is a folder; a model file is wanted"
 ok $? "a folder is no model file"
 
+mkfifo "$work/pipe"
+cat "$model" >"$work/pipe" 2>/dev/null &
+run tree_lstm --init "$work/pipe" --epochs 0
+status_is 1 && said "$work/pipe is a pipe; a model file is wanted, which is read twice"
+ok $? "a pipe is no model file"
+
 printf '(2 (1 caf\351) (3 back\\slash))\n' >"$work/bytes.txt"
 # shellcheck disable=SC2086
 run tree_lstm --train "$work/bytes.txt" --dev "$work/bytes.txt" $sizes --epochs 1 --save "$work/bytes.safetensors" $common

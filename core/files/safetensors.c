@@ -131,6 +131,9 @@ int cavs__safetensors_open(struct cavs__safetensors *f, const char *path)
         rc = cavs__fail(cavs__system_error(), "%s: %s", path, strerror(errno));
     else if (S_ISDIR(st.st_mode))
         rc = cavs__fail(CAVS_EFORMAT, "%s is a folder; a model file is wanted", path);
+    else if (S_ISFIFO(st.st_mode))
+        rc = cavs__fail(CAVS_EFORMAT, "%s is a pipe; a model file is wanted, which is read twice",
+                        path);
     if (!rc) {
         f->size = st.st_size;
         rc = read_header(f);
