@@ -55,7 +55,7 @@ tests_libtrial_la_SOURCES = \
 	tests/on_device.c tests/on_device.h \
 	tests/probes.c tests/probes.h \
 	tests/random.h \
-	tests/random_model.c tests/random_model.h \
+	tests/random_model.c tests/random_model.h tests/random_operators.c tests/random_sources.c \
 	tests/replay.c tests/replay.h \
 	tests/sample.c tests/sample.h \
 	tests/sanitized.h \

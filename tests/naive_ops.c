@@ -692,6 +692,7 @@ static const struct {
     [CAVS__OP_LIST_SOFTMAX] = {list_softmax, list_softmax_back},
     [CAVS__OP_LIST_SHARE] = {list_share, nothing},
     [CAVS__OP_ELEMENTWISE] = {elementwise, elementwise_back},
+    [CAVS__OP_DROPOUT] = {repeat, repeat_back}, /* as in evaluation */
     [CAVS__OP_CONCAT] = {concat, concat_back},
     [CAVS__OP_SLICE] = {slice, slice_back},
     [CAVS__OP_SPREAD] = {slice, slice_back}, /* all columns; nothing is shared here */
