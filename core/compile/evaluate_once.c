@@ -20,8 +20,9 @@ static bool is_shared(const struct cavs__placer *p, const struct cavs_symbol *x)
     return false;
 }
 
-/* The derivative of a shared value may need what follows from shared values alone, such as e^y of a
- * log_softmax y.  No COLLECT leads there, but its rows have to be those of the work that reads it. */
+/* The derivative of a shared value may need what follows from shared values alone, such as e^y of
+ * a log_softmax y.  No COLLECT leads there, but its rows have to be those of the work that reads
+ * it. */
 static void share_operands(struct cavs__placer *p, const struct cavs_symbol *x)
 {
     for (int i = 0; i < x->ninputs; i++) {
