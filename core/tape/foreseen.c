@@ -57,8 +57,8 @@ static void unmark(struct cavs__recording *r, int32_t first, int32_t end)
         r->marks[i] &= CAVS__SUMMED_UP | CAVS__SOURCE;
 }
 
-/* Makes a vertex of the symbol that the list begins with, which is a run by itself.  How many places
- * of the list these are, with sources that lie among them; -1: it is no such symbol. */
+/* Makes a vertex of the symbol that the list begins with, which is a run by itself.  How many
+ * places of the list these are, with sources that lie among them; -1: it is no such symbol. */
 static int become_single(struct cavs__blocks *b, struct cavs__recording *r, int n,
                          const int32_t *list)
 {
@@ -157,7 +157,6 @@ static void count(struct cavs_tape *t)
 int cavs__take_foreseen(struct cavs_tape *t, bool finish)
 {
     int vertices = t->foreseen.vertices;
-
     bool first = t->recording.nvertices == 0;
 
     if (finish || first)

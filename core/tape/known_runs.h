@@ -94,7 +94,8 @@ int32_t cavs__known_find(struct cavs__blocks *b, const struct cavs__recording *r
 /* Counts that the known run has been met so many times. */
 void cavs__known_count(struct cavs__blocks *b, int32_t number, int32_t times);
 
-/* Has a run become known since that the symbols equal, with the marks that are kept in b->before? */
+/* Has a run become known since that the symbols equal, with the marks that are kept in
+ * b->before? */
 bool cavs__known_since(const struct cavs__blocks *b, const struct cavs__recording *r,
                        const struct cavs__run_begin *run, int span);
 
