@@ -33,10 +33,10 @@ bool cavs__foresee_begin(struct cavs__scribe *s, const struct cavs_tape *tape)
     b->after = tape->blocks.after;
     b->known = tape->blocks.known;
     b->nknown = tape->blocks.nknown;
-    if (!cavs__array_reserve(&b->times, &b->times_room, (size_t)b->nknown + 1, sizeof *b->times))
+    if (!cavs__array_reserve(&s->times, &s->time_room, (size_t)b->nknown + 1, sizeof *s->times))
         return false;
     b->alone[CAVS__ALONE_RUN] = 0;
-    memset(b->times, 0, (size_t)b->nknown * sizeof *b->times);
+    memset(s->times, 0, (size_t)b->nknown * sizeof *s->times);
     return true;
 }
 
@@ -47,7 +47,7 @@ void cavs__foresee_free(struct cavs__scribe *s)
     cavs__order_free(&s->tape.order);
     free(b->before);
     free(b->taken);
-    free(b->times);
+    free(s->times);
 }
 
 /* Takes back the marks that needed.c has made, from this symbol on to that. */
@@ -73,9 +73,18 @@ static int become_single(struct cavs__blocks *b, struct cavs__recording *r, int 
     return places;
 }
 
-/* Makes vertices of what is listed.  false: it is not all known, or there is no memory. */
-static bool become(struct cavs__blocks *b, struct cavs__recording *r, int n, const int32_t *list)
+/* Makes the vertices of the known run that the list begins with. */
+static int become_known(struct cavs__scribe *s, int n, const int32_t *list)
 {
+    s->times[cavs__known_next(&s->tape.blocks)]++;
+    return cavs__known_become(&s->tape.blocks, &s->tape.recording, n, list);
+}
+
+/* Makes vertices of what is listed.  false: it is not all known, or there is no memory. */
+static bool become(struct cavs__scribe *s, int n, const int32_t *list)
+{
+    struct cavs__blocks *b = &s->tape.blocks;
+    struct cavs__recording *r = &s->tape.recording;
     size_t most = (size_t)r->nvertices + (size_t)n + (size_t)b->ntaken * (CAVS__RUN_PARTS - 1);
 
     if (!cavs__array_reserve(&r->vertices, &r->vertex_room, most, sizeof *r->vertices))
@@ -83,7 +92,7 @@ static bool become(struct cavs__blocks *b, struct cavs__recording *r, int n, con
     for (int i = 0, taken; i < n; i += taken) {
         taken = cavs__take_sources(r, n - i, list + i);
         if (taken == 0)
-            taken = list[i] < 0 ? cavs__known_become(b, r, n - i, list + i)
+            taken = list[i] < 0 ? become_known(s, n - i, list + i)
                                 : become_single(b, r, n - i, list + i);
         if (taken < 0)
             return false;
@@ -107,7 +116,7 @@ bool cavs__foresee_sample(struct cavs__scribe *s, const struct cavs__extent *fro
     d.cut->ntaken = 0;
     if (cavs__reserve_needed(&d, (size_t)symbols)) {
         cavs__find_needed(&d, &wanted, symbols);
-        if (become(d.cut, r, d.n, d.o->list + symbols - d.n))
+        if (become(s, d.n, d.o->list + symbols - d.n))
             return true;
     }
     unmark(r, from->symbols, symbols);
@@ -144,12 +153,12 @@ void cavs__keep_foreseen(struct cavs_tape *t, const struct cavs__writing *w, int
 static void count(struct cavs_tape *t)
 {
     for (int i = 0; i < t->foreseen.scribes; i++) {
-        const struct cavs__blocks *b = &t->scribes[i]->tape.blocks;
+        const struct cavs__scribe *s = t->scribes[i];
 
-        t->blocks.alone[CAVS__ALONE_RUN] += b->alone[CAVS__ALONE_RUN];
-        for (int k = 0; k < b->nknown; k++) {
-            if (b->times[k] > 0)
-                cavs__known_count(&t->blocks, k, b->times[k]);
+        t->blocks.alone[CAVS__ALONE_RUN] += s->tape.blocks.alone[CAVS__ALONE_RUN];
+        for (int k = 0; k < s->tape.blocks.nknown; k++) {
+            if (s->times[k] > 0)
+                cavs__known_count(&t->blocks, k, s->times[k]);
         }
     }
 }

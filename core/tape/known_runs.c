@@ -162,10 +162,6 @@ int cavs__known_become(struct cavs__blocks *b, struct cavs__recording *r, int n,
     int places = 1 + cavs__take_sources(r, n - 1, list + 1);
     bool done = true;
 
-    if (b->times)
-        b->times[taken.known]++;
-    else
-        cavs__known_count(b, taken.known, 1);
     for (int i = 0; i < known->nparts && done; i++) {
         const struct cavs__known_part *p = &known->parts[i];
 

@@ -99,8 +99,14 @@ void cavs__known_count(struct cavs__blocks *b, int32_t number, int32_t times);
 bool cavs__known_since(const struct cavs__blocks *b, const struct cavs__recording *r,
                        const struct cavs__run_begin *run, int span);
 
-/* Makes the vertices of the known run that the list begins with, the last of b->taken.  How many
- * places of the list these are; -1: out of memory. */
+/* The known run, by number, that the list begins with when it begins with one. */
+static inline int32_t cavs__known_next(const struct cavs__blocks *b)
+{
+    return b->taken[b->ntaken - 1].known;
+}
+
+/* Makes the vertices of that known run, which is not counted.  How many places of the list these
+ * are; -1: out of memory. */
 int cavs__known_become(struct cavs__blocks *b, struct cavs__recording *r, int n,
                        const int32_t *list);
 

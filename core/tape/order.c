@@ -165,7 +165,7 @@ int cavs__order_shard(const struct cavs__order *o, struct cavs__recording *r, in
     if (o->nvertices == 0)
         return CAVS_OK;
     if (!cavs__reserve_graph(o, shard, r->signatures.n))
-        return cavs__fail_nomem("graph of a tape", 0);
+        return cavs__fail_nomem("graph of a tape", (size_t)o->nvertices * sizeof(int32_t));
     rc = order_some(o, r, shard, true, out);
     if (!rc)
         rc = order_some(o, r, shard, false, &later);
@@ -176,8 +176,8 @@ int cavs__order_shard(const struct cavs__order *o, struct cavs__recording *r, in
     return rc;
 }
 
-/* Adds the vertices that are needed for what is wanted.  false: out of memory. */
-static bool find_vertices(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
+/* Adds the vertices that are needed for what is wanted.  0 or a code. */
+static int find_vertices(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
                           const struct cavs__wanted *wanted)
 {
     struct cavs__needed d = {
@@ -186,9 +186,11 @@ static bool find_vertices(struct cavs__order *o, struct cavs__recording *r, stru
 
     b->ntaken = 0; /* drops what an attempt left that failed */
     if (!cavs__reserve_needed(&d, (size_t)symbols))
-        return false;
+        return cavs__fail_nomem("order of a tape", (size_t)symbols * sizeof(int32_t));
     cavs__find_needed(&d, wanted, symbols);
-    return d.n == 0 || cavs__find_vertices(b, r, d.n, o->list + symbols - d.n);
+    if (d.n > 0 && !cavs__find_vertices(b, r, d.n, o->list + symbols - d.n))
+        return cavs__fail_nomem("vertices of a tape", (size_t)d.n * sizeof *r->vertices);
+    return CAVS_OK;
 }
 
 static void take_foreseen(struct cavs__recording *r, int vertices)
@@ -200,18 +202,18 @@ static void take_foreseen(struct cavs__recording *r, int vertices)
 int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
                 const struct cavs__wanted *wanted)
 {
-    int first = r->nvertices;
+    int first = r->nvertices, rc = CAVS_OK;
 
     o->nvertices = 0;
     o->shares = b->after > 0 && b->used && !b->apart;
     if (wanted->foreseen > 0)
         take_foreseen(r, wanted->foreseen);
-    else if (!find_vertices(o, r, b, wanted))
-        return cavs__fail_nomem("order of a tape", 0);
-    if (r->nvertices == first)
-        return CAVS_OK;
+    else
+        rc = find_vertices(o, r, b, wanted);
+    if (rc || r->nvertices == first)
+        return rc;
     if (!cavs__reserve_samples(o, r->nsamples))
-        return cavs__fail_nomem("order of a tape", 0);
+        return cavs__fail_nomem("samples of a tape", (size_t)r->nsamples * sizeof(int32_t));
     o->nvertices = r->nvertices - first;
     return cavs__choose_shards(o, r, first, wanted->e);
 }

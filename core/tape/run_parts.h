@@ -51,5 +51,18 @@ struct cavs__vertex *cavs__add_vertex(struct cavs__recording *r, int32_t symbol,
                                       int32_t as, int32_t operands);
 /* Makes the symbol a vertex by itself. */
 void cavs__leave_alone(struct cavs__recording *r, int32_t symbol);
+/* Notes where the rows of the vertex are: of the symbol that stands for it and, of a block, of its
+ * results, which follow its operands in the reads. */
+static inline void cavs__note_places(struct cavs__recording *r, int32_t vertex)
+{
+    const struct cavs__vertex *v = &r->vertices[vertex];
+    const struct cavs__signature *s = r->signatures.all[v->as];
+    const struct cavs__read *results = r->reads + v->operands + s->n;
+
+    r->places[v->symbol] = (struct cavs__row_place){.vertex = vertex};
+    for (int i = 0; i < s->nresults; i++)
+        r->places[results[i].of] =
+            (struct cavs__row_place){.vertex = vertex, .column = s->results[i].column};
+}
 
 #endif

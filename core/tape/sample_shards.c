@@ -112,7 +112,7 @@ static int split(struct cavs__order *o, int groups, const double *share)
 {
     return cavs__shard_split(groups, o->work, o->nshards, share, o->chosen, &o->split) == 0
                ? CAVS_OK
-               : cavs__fail_nomem("shards of a tape", 0);
+               : cavs__fail_nomem("shards of a tape", (size_t)groups * sizeof *o->chosen);
 }
 
 /* Splits again, into smaller shards, as long as some are too large for the memory of their

@@ -65,7 +65,7 @@ static bool begin(struct cavs__scribe *s, const struct cavs__writing *w)
     struct cavs__recording *r = &s->tape.recording;
 
     if (s->as != tape->sites.changes || r->sites.changes != s->as ||
-        s->known != w->t->blocks.nknown) {
+        (w->foresees && s->known != w->t->blocks.nknown)) {
         if (!cavs__sites_become(&r->sites, &tape->sites))
             return false;
         s->as = tape->sites.changes;

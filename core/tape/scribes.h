@@ -38,6 +38,8 @@ struct cavs__scribe {
     int64_t as; /* changes of the tape's sites when it copied them; -1: not yet */
     int known;  /* how many known runs the tape had then */
     int copied; /* samples of the call that it has looked at: its own ones are on the tape then */
+    size_t time_room;
+    int32_t *times; /* by known run: how often it has met it in what it has foreseen of the call */
 };
 
 /* The user's function, for sample i of a call. */

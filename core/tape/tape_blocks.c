@@ -28,13 +28,11 @@ static bool add_reads(struct cavs__recording *r, const struct cavs__together *v,
 
 bool cavs__put_together(struct cavs__recording *r, const struct cavs__together *v)
 {
-    const struct cavs__signature *s = r->signatures.all[v->signature];
-
-    for (int i = 0; i < s->nresults; i++)
-        r->places[v->results[i]] =
-            (struct cavs__row_place){.vertex = r->nvertices, .column = s->results[i].column};
     cavs__add_vertex(r, v->head, v->sample, v->signature, (int32_t)r->nreads);
-    return add_reads(r, v, s->nresults);
+    if (!add_reads(r, v, r->signatures.all[v->signature]->nresults))
+        return false;
+    cavs__note_places(r, r->nvertices - 1);
+    return true;
 }
 
 /* The symbol that stands for the vertex.  That is its first result, which is there for the rest of
@@ -176,6 +174,13 @@ static bool add_part(struct cavs__blocks *b, struct cavs__formed_run *x, struct 
     return true;
 }
 
+/* Adds the vertices of the known run that the list begins with. */
+static int take_known(struct cavs__blocks *b, struct cavs__recording *r, int n, const int32_t *list)
+{
+    cavs__known_count(b, cavs__known_next(b), 1);
+    return cavs__known_become(b, r, n, list);
+}
+
 /* Adds the vertices of the first run of the list, member by member.  Returns how many symbols it
  * has; -1: out of memory. */
 static int take_run(struct cavs__blocks *b, struct cavs__formed_run *x, int n, const int32_t *list)
@@ -212,7 +217,7 @@ bool cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, int 
     for (int i = 0, taken; i < n; i += taken) {
         taken = cavs__take_sources(r, n - i, list + i);
         if (taken == 0 && list[i] < 0)
-            taken = cavs__known_become(b, r, n - i, list + i);
+            taken = take_known(b, r, n - i, list + i);
         if (taken == 0)
             taken = take_run(b, &x, n - i, list + i);
         if (taken < 0)

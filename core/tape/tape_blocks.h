@@ -68,8 +68,6 @@ struct cavs__blocks {
     int ntaken;
     struct cavs__taken_run *taken;      /* [ntaken] runs as known ones, from the last one back */
     int64_t alone[CAVS__ALONE_REASONS]; /* symbols so far */
-    size_t times_room;
-    int32_t *times; /* by known run: how often a scribe has met it; NULL: that is counted at once */
     /* those that are coming: background.c */
     bool coming;
     int64_t due; /* the recording from which on they are used */

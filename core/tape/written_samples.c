@@ -4,6 +4,7 @@
 
 #include "core/base/array.h"
 #include "core/tape/recording_parts.h"
+#include "core/tape/run_parts.h"
 #include "core/tape/scribes.h"
 
 /* ---- where they are to be ---- */
@@ -71,7 +72,7 @@ static void copy_symbols(struct cavs__recording *to, const struct cavs__written 
     }
 }
 
-/* Vertices that have been foreseen, and where the rows of their symbols are. */
+/* Vertices that have been foreseen, and where their rows are. */
 static void copy_vertices(struct cavs__recording *to, const struct cavs__written *x)
 {
     int32_t by_symbols = x->to.symbols - x->from.symbols,
@@ -79,16 +80,11 @@ static void copy_vertices(struct cavs__recording *to, const struct cavs__written
 
     for (int32_t i = x->from.vertices; i < x->end.vertices; i++, at++) {
         struct cavs__vertex *v = &to->vertices[at];
-        const struct cavs__signature *s;
 
         *v = x->by->vertices[i];
         v->symbol += by_symbols;
         v->operands += by_reads;
-        s = to->signatures.all[v->as];
-        to->places[v->symbol] = (struct cavs__row_place){.vertex = at};
-        for (int k = 0; k < s->nresults; k++)
-            to->places[to->reads[v->operands + s->n + k].of] =
-                (struct cavs__row_place){.vertex = at, .column = s->results[k].column};
+        cavs__note_places(to, at);
     }
 }
 
