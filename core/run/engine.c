@@ -9,40 +9,57 @@
 #include "core/base/error.h"
 #include "memory/handover.h"
 
-static int grow(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows,
-                int64_t kept, enum cavs__pinning pinning)
+/* What to do about a tensor for which there is no memory. */
+#define SMALLER_BATCHES "smaller batches or fewer shards need less"
+#define SMALLER_PARAM                            \
+    "parameters with fewer rows or columns, by " \
+    "a smaller hidden size or vocabulary, need less"
+
+static int refuse(const struct cavs__engine *e, const struct cavs__tensor *t, int64_t rows,
+                  const char *advice)
+{
+    return cavs__fail(CAVS_ENOMEM,
+                      "out of memory: tensor %s wanted %lld rows of %d numbers (%s); %.1f MB are "
+                      "in use by all tensors; %s",
+                      t->name, (long long)rows, t->cols,
+                      cavs__size_text((double)rows * (double)t->ld * 4),
+                      (double)e->tensor_bytes * 1e-6, advice);
+}
+
+static bool grow(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows,
+                 int64_t kept, enum cavs__pinning pinning)
 {
     size_t before = cavs__tensor_bytes(t);
 
     if (chunk < t->nchunks && rows <= t->chunks[chunk].rows)
-        return CAVS_OK;
+        return true;
     if (cavs__tensor_add_chunks(t, chunk + 1) != 0 ||
         cavs__tensor_extend(t, chunk, rows, kept, pinning) != 0)
-        return cavs__fail(CAVS_ENOMEM,
-                          "out of memory: tensor %s wanted %lld rows of %d numbers (%s); %.1f "
-                          "MB are in use by all "
-                          "tensors; smaller batches or fewer shards need less",
-                          t->name, (long long)rows, t->cols,
-                          cavs__size_text((double)rows * (double)t->ld * 4),
-                          (double)e->tensor_bytes * 1e-6);
+        return false;
     e->tensor_bytes += cavs__tensor_bytes(t) - before;
-    return CAVS_OK;
+    return true;
 }
 
 int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows)
 {
-    return grow(e, t, chunk, rows, 0, CAVS__PINNED);
+    return cavs__extend(e, t, chunk, rows, 0);
+}
+
+int cavs__reserve_here(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows)
+{
+    return grow(e, t, chunk, rows, 0, CAVS__PAGED) ? CAVS_OK : refuse(e, t, rows, SMALLER_BATCHES);
 }
 
 int cavs__extend(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows,
                  int64_t kept)
 {
-    return grow(e, t, chunk, rows, kept, CAVS__PINNED);
+    return grow(e, t, chunk, rows, kept, CAVS__PINNED) ? CAVS_OK
+                                                       : refuse(e, t, rows, SMALLER_BATCHES);
 }
 
-int cavs__reserve_here(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows)
+int cavs__reserve_of_param(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows)
 {
-    return grow(e, t, chunk, rows, 0, CAVS__PAGED);
+    return grow(e, t, chunk, rows, 0, CAVS__PINNED) ? CAVS_OK : refuse(e, t, rows, SMALLER_PARAM);
 }
 
 int cavs__reserve_scratch(struct cavs__engine *e, size_t floats)

@@ -211,7 +211,9 @@ int cavs__wait_tasks(struct cavs__engine *e, int slot);
 int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows);
 /* The same, for data that stay in main memory. */
 int cavs__reserve_here(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows);
-/* The same, but the first `kept` rows keep their numbers. */
+/* The same, for what a parameter has, of which batches do not tell the size. */
+int cavs__reserve_of_param(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows);
+/* Like cavs__reserve(), but the first `kept` rows keep their numbers. */
 int cavs__extend(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows,
                  int64_t kept);
 /* Makes the scratch block of a task at least that large; growing waits for the tasks that use

@@ -76,7 +76,7 @@ static int create_state(struct cavs__engine *e, struct cavs__tensor *t, const st
     if (t->chunks[0].rows > 0)
         return CAVS_OK; /* another session may have made it */
     if (rows > 0)
-        rc = cavs__reserve(e, t, 0, rows);
+        rc = cavs__reserve_of_param(e, t, 0, rows);
     if (!rc && rows > 0)
         cavs__tensor_clear(t, 0);
     return rc;

@@ -52,7 +52,7 @@ static int take_copy(struct cavs_session *s, const struct cavs_param *p, enum ca
         cavs__tensor_init(t, x->names, cavs__layout_cols(layout, p->rows, p->cols), 1) != 0)
         return cavs__fail_nomem(p->name, 2 * sizeof(struct cavs__chunk));
     if (!cavs__is_there(t)) {
-        rc = cavs__reserve(&s->engine, t, 0, cavs__layout_rows(layout, p->rows, p->cols));
+        rc = cavs__reserve_of_param(&s->engine, t, 0, cavs__layout_rows(layout, p->rows, p->cols));
         if (rc)
             return rc;
         cavs__tensor_clear(t, 0);
@@ -84,7 +84,7 @@ static int create_gradient(struct cavs__engine *e, const struct cavs_param *p)
     int grad = e->plan->grad[p->number], rc = CAVS_OK;
 
     for (int k = 0; grad >= 0 && k < cavs__partials(e) && !rc; k++)
-        rc = cavs__reserve(e, &e->tensors[grad], k, p->rows);
+        rc = cavs__reserve_of_param(e, &e->tensors[grad], k, p->rows);
     return rc;
 }
 
@@ -98,7 +98,7 @@ static int take_param(struct cavs_session *s, const struct cavs_param *p)
         return rc;
     if (!t->chunks && cavs__tensor_init(t, (*x)->names, p->cols, 1) != 0)
         return cavs__fail_nomem(p->name, 2 * sizeof(struct cavs__chunk));
-    rc = cavs__reserve(&s->engine, t, 0, p->rows);
+    rc = cavs__reserve_of_param(&s->engine, t, 0, p->rows);
     s->engine.tensors[s->plan->param[p->number]] = *t;
     if (!rc)
         rc = take_copies(s, p);
