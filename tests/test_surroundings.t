@@ -93,11 +93,23 @@ ok $? "who asks for all devices and no core reads that, where there is none"
 # shellcheck disable=SC2086
 "$apps/tree_fc" $small --save "$work/model" >&- 2>"$work/err"
 echo $? >"$work/status"
-status_is 1 && said "cannot write the results to stdout"
+status_is 1 && said "cannot write the results to stdout: Bad file descriptor"
 ok $? "results cannot be written to a closed stdout"
 
 ! grep -q '"app"' "$work/model"
 ok $? "and are in no other file"
+
+if [ -w /dev/full ]; then
+    for form in --json --quiet --explain; do
+        # shellcheck disable=SC2086
+        "$apps/tree_fc" $small $form >/dev/full 2>"$work/err"
+        echo $? >"$work/status"
+        status_is 1 && said "cannot write the results to stdout: No space left on device" || break
+    done
+    ok $? "and for want of room, which is said"
+else
+    skip "a stdout without room" "no /dev/full here"
+fi
 
 # shellcheck disable=SC2086
 "$apps/tree_fc" $small --save "$work/model" >"$work/out" 2>"$work/err" <&-

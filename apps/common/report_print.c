@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_print.c - the results of a run, as one line of JSON or as text for people. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -220,5 +221,5 @@ int report_print(const struct report *r, FILE *to, bool as_json, struct app_erro
         return app_fail(e, CAVS_ENOMEM, "no memory for the results");
     return fflush(to) == 0 && !ferror(to)
                ? 0
-               : app_fail(e, CAVS_EIO, "cannot write the results to stdout");
+               : app_fail(e, CAVS_EIO, "cannot write the results to stdout: %s", strerror(errno));
 }
