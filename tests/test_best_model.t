@@ -134,6 +134,15 @@ warm-up of six batches|constant --warmup 6|0.0666667 0.1 0.1 0.1
 END
 
 # shellcheck disable=SC2086
+run tree_lstm $small --epochs 1 --lr 0.00123456 --clip 0.7 --lr-schedule step --lr-step 9 --lr-factor 0.3 \
+    --checkpoint "$work/spelled"
+cp "$work/out" "$work/results"
+run tree_lstm --resume "$work/spelled" --clip 0.1
+grep -q '"lr":0.00123456[,}]' "$work/results" && grep -qF 'clip\":\"0.7\"' "$work/spelled/checkpoint.safetensors" &&
+    grep -qF 'lr-factor\":\"0.3\"' "$work/spelled/checkpoint.safetensors" && said "--clip 0.1: " && said "was made with 0.7;"
+ok $? "numbers of the command line are spelled with the digits that they were given with"
+
+# shellcheck disable=SC2086
 {
     run tree_lstm $small --epochs 4 --lr-schedule cosine --warmup 5 --save "$work/whole"
     rm -rf "$work/kept"

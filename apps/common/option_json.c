@@ -106,12 +106,22 @@ static bool value_from_json(struct option_list *l, int i, const json_t *json)
     return false;
 }
 
+/* Reals may be spelled with more digits than are needed. */
+static bool is_same(const struct app_option *o, const json_t *mine, const json_t *json)
+{
+    float a, b;
+
+    if (o->kind == OPTION_REAL)
+        return real_from_json(o, mine, &a) && real_from_json(o, json, &b) && a == b;
+    return json_equal(mine, json);
+}
+
 static int refuse_other(const struct option_list *l, int i, const json_t *json, const char *from,
                         struct app_error *e)
 {
     const struct app_option *o = l->row[i];
     json_t *mine = value_to_json(o, options_value(l, i));
-    bool same = json_equal(mine, json);
+    bool same = is_same(o, mine, json);
     char text[200] = "", there[200];
 
     if (!mine)
@@ -119,10 +129,7 @@ static int refuse_other(const struct option_list *l, int i, const json_t *json, 
     json_decref(mine);
     if (same)
         return 0;
-    if (o->kind == OPTION_REAL)
-        snprintf(text, sizeof text, "%g", (double)*(const float *)options_value(l, i));
-    else
-        option_spell(o, options_value(l, i), text, sizeof text);
+    option_spell(o, options_value(l, i), text, sizeof text);
     if (json_is_string(json))
         snprintf(there, sizeof there, "%s", json_string_value(json));
     else if (json_is_integer(json))

@@ -183,10 +183,7 @@ static void print_default(FILE *to, const struct option_list *l, int i)
 {
     char value[200];
 
-    if (l->row[i]->kind == OPTION_REAL)
-        snprintf(value, sizeof value, "%g", (double)*(const float *)options_value(l, i));
-    else
-        option_spell(l->row[i], options_value(l, i), value, sizeof value);
+    option_spell(l->row[i], options_value(l, i), value, sizeof value);
     fprintf(to, " (default %s)", value);
 }
 

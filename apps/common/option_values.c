@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -122,6 +123,24 @@ void option_set(struct argp_state *state, const struct app_option *o, void *valu
     }
 }
 
+/* Six digits at most are all of a number that was written with them, and nine are of any. */
+static void spell_real(float value, char *text, size_t room)
+{
+    for (int digits = FLT_DIG; digits <= FLT_DECIMAL_DIG; digits++) {
+        snprintf(text, room, "%.*g", digits, (double)value);
+        if (strtof(text, NULL) == value)
+            return;
+    }
+}
+
+double option_real_as_spelled(float value)
+{
+    char text[32];
+
+    spell_real(value, text, sizeof text);
+    return strtod(text, NULL);
+}
+
 bool option_spell(const struct app_option *o, const void *value, char *text, size_t room)
 {
     switch (o->kind) {
@@ -134,7 +153,7 @@ bool option_spell(const struct app_option *o, const void *value, char *text, siz
         else
             snprintf(text, room, "%d", *(const int *)value);
         return true;
-    case OPTION_REAL: snprintf(text, room, "%.9g", *(const float *)value); return true;
+    case OPTION_REAL: spell_real(*(const float *)value, text, room); return true;
     case OPTION_SEED:
         snprintf(text, room, "%llu", (unsigned long long)*(const uint64_t *)value);
         return true;

@@ -20,7 +20,10 @@ int option_find_choice(const struct app_option *o, const char *name);
 
 /* Sets the value from the command line; a mistake ends the program with the usage. */
 void option_set(struct argp_state *state, const struct app_option *o, void *value, char *arg);
-/* The value as a user writes it; false: there is none. */
+/* The value as a user writes it, a real with the fewest digits that read back as it; false: there
+ * is none. */
 bool option_spell(const struct app_option *o, const void *value, char *text, size_t room);
+/* A real for results in JSON, whose numbers are doubles: the one that is spelled the same. */
+double option_real_as_spelled(float value);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "apps/common/option_values.h"
 #include "apps/common/random.h"
 #include "apps/common/peers.h"
 #include "apps/common/sets.h"
@@ -169,7 +170,7 @@ static void record_epoch(struct loop *l, double seconds)
 
     loop_add_work(l, r, seconds);
     report_add_epoch(r, l->seconds_before + seconds, l->state.loss);
-    report_of_epoch(r, "lr", rate_now(l));
+    report_of_epoch(r, "lr", option_real_as_spelled((float)rate_now(l)));
     l->state.all_done += l->state.samples - l->skipped;
     l->state.all_seconds += seconds;
     progress_epoch(&l->progress, &l->state, l->seconds_before + seconds);
