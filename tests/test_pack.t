@@ -74,6 +74,11 @@ run cavs-pack conllu "$data/mini.conllu" "$work/ud.cavs"
 status_is 0 && grep -q '5 samples' "$work/out" && grep -q '^stage tree: 29 vertices, 24 children' "$work/out"
 ok $? "conllu: words and dependencies of five sentences, no multi-word tokens or empty nodes"
 
+printf '1\tA\t_\t_\t_\t_\t2\tdep\t_\t_\n2\tb\t_\t_\t_\t_\t0\troot\t_\t_\n\n' >"$work/pair.conllu"
+run cavs-pack conllu "$work/pair.conllu" "$work/pair.cavs"
+status_is 0 && grep -q ' 1 sample, ' "$work/out" && grep -q '^stage tree: 2 vertices, 1 child$' "$work/out"
+ok $? "conllu: one sentence of two words is a sample, and one word a child"
+
 run cavs-pack conllu "$data/mini.conllu" "$work/ud2.cavs" --quiet --like "$work/ud.cavs"
 status_is 0 && [ ! -s "$work/out" ] && cmp "$work/ud.cavs" "$work/ud2.cavs" >&2
 ok $? "the same input --like itself gives the same file"

@@ -57,12 +57,12 @@ static size_t bytes_of(const json_t *entry)
 static void describe_stage(FILE *out, json_t *stage)
 {
     json_t *arrays = json_object_get(stage, "arrays"), *over = json_object_get(stage, "over"), *e;
-    size_t i;
+    size_t vertices = bytes_of(json_object_get(arrays, "function")) / sizeof(int32_t),
+           children = bytes_of(json_object_get(arrays, "child")) / sizeof(int32_t), i;
 
-    fprintf(out, "stage %s: %zu vertices, %zu children\n",
-            json_string_value(json_object_get(stage, "name")),
-            bytes_of(json_object_get(arrays, "function")) / sizeof(int32_t),
-            bytes_of(json_object_get(arrays, "child")) / sizeof(int32_t));
+    fprintf(out, "stage %s: %zu vert%s, %zu child%s\n",
+            json_string_value(json_object_get(stage, "name")), vertices,
+            vertices == 1 ? "ex" : "ices", children, children == 1 ? "" : "ren");
     if (json_is_object(over))
         fprintf(out, "  over      %s of %s\n", json_string_value(json_object_get(over, "which")),
                 json_string_value(json_object_get(over, "stage")));
@@ -89,8 +89,8 @@ int cavs_packed_describe(const struct cavs_packed *p, char **text)
     out = open_memstream(&written, &length);
     if (!out)
         return cavs__fail_nomem("description", 0);
-    fprintf(out, "%s: %d samples, %zu bytes, version %d\n", p->path, cavs_packed_size(p), p->n,
-            CAVS__PACKED_VERSION);
+    fprintf(out, "%s: %d sample%s, %zu bytes, version %d\n", p->path, cavs_packed_size(p),
+            cavs_packed_size(p) == 1 ? "" : "s", p->n, CAVS__PACKED_VERSION);
     json_array_foreach(json_object_get(p->directory, "stages"), i, entry)
         describe_stage(out, entry);
     json_object_foreach(json_object_get(p->directory, "notes"), name, entry)
