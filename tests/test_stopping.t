@@ -84,6 +84,28 @@ stopped TERM "$work/reading" tree_lstm --train "$work/pipe" --quiet
 status_is 143 && said "tree_lstm: stopped by SIGTERM, before the first batch"
 ok $? "a signal ends a program that still reads its data"
 
+# One sentence comes, and then nothing.
+run tree_lstm --train "$data/mini.txt" --hidden 4 --embed 4 --epochs 1 --save "$work/trees" --workers 1 --quiet
+echo '((this) ((comet) (glows)))' >"$work/tree"
+"$apps/tree_lstm" --init "$work/trees" --predict "$work/tree" --quiet >"$work/labelled"
+: >"$work/out"
+rm -f "$work/status" "$work/reading"
+(
+    exec 3>"$work/pipe"
+    cat "$work/tree" >&3
+    printf '((this' >&3
+    tries=0
+    while ! [ -s "$work/out" ] && [ $tries -lt 600 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    : >"$work/reading"
+    wait_for "$work/status"
+) &
+stopped TERM "$work/reading" tree_lstm --init "$work/trees" --predict "$work/pipe" --batch 1 --workers 2 --quiet
+[ -s "$work/labelled" ] && status_is 143 && said "tree_lstm: stopped by SIGTERM" && cmp "$work/labelled" "$work/out" >>"$work/err" 2>&1
+ok $? "a signal ends a program that waits for what to predict; what was predicted is there"
+
 # Two batches of training, of which the first leaves a checkpoint, and then an evaluation that takes much longer. What is
 # predicted of a set does not depend on when it is looked at, so the resumed run has the numbers of a whole one.
 while read -r tree; do

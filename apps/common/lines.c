@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "apps/common/reserve.h"
+#include "apps/common/stop.h"
 
 int lines_open(struct lines *l, struct app_error *e)
 {
@@ -83,6 +84,8 @@ ssize_t line_read(const struct line_source *s, char **text, size_t *capacity, st
     }
     if (ferror(s->in))
         return app_fail(e, CAVS_EIO, "%s: %s", s->name, strerror(errno));
+    if (c == EOF && stop_has_ended_reading())
+        return app_fail(e, CAVS_EIO, "%s: %s", s->name, strerror(EINTR));
     if (n)
         (*text)[n] = '\0';
     return (ssize_t)n;

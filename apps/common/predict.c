@@ -48,7 +48,8 @@ static int flush_output(struct app *a)
     return 0;
 }
 
-/* The next samples: how many, 0 at the end, or a negative code. */
+/* The next samples: how many, 0 at the end or where a signal has ended the reading, or a negative
+ * code. */
 static int predict_some(struct app *a)
 {
     struct cavs_data *d = NULL;
@@ -57,7 +58,7 @@ static int predict_some(struct app *a)
     if (n == 0)
         n = a->program->predict(a, d, a->options.batch);
     cavs_data_destroy(d);
-    return n;
+    return n < 0 && stop_has_ended_reading() ? 0 : n;
 }
 
 int predictions_make(struct app *a)
@@ -65,6 +66,7 @@ int predictions_make(struct app *a)
     int rc = open_output(a), n = rc < 0 ? rc : 1;
     int64_t all = 0;
 
+    stop_ends_reading(a->predictions.in);
     while (peers_go_on(a) && n > 0) {
         n = predict_some(a);
         if (n > 0 && (rc = flush_output(a)) < 0)
@@ -72,6 +74,7 @@ int predictions_make(struct app *a)
         if (n > 0)
             all += n;
     }
+    stop_ends_reading(NULL);
     report_count(&a->report, "predicted", all);
     if (n == 0 && !stop_signal() && a->predictions.file)
         n = cavs_file_commit(a->predictions.file);

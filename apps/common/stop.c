@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apps/common/stop.h"
 
+#include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct {
@@ -15,6 +16,10 @@ static const struct {
 static volatile sig_atomic_t noted;
 static bool shared;
 static int agreed;
+
+/* The descriptor that a signal ends, and an empty file to put in its place. */
+static volatile sig_atomic_t reading = -1, ended;
+static int nothing = -1;
 
 /* The program's name until it has something to keep. */
 static const char *volatile preparing;
@@ -50,13 +55,16 @@ static void note_signal(int signal_number)
     if (preparing)
         end_at_once(signal_number);
     noted = signal_number;
+    if (reading >= 0)
+        ended = dup2(nothing, reading) >= 0;
     for (int i = 0; signals[i].number; i++)
         signal(signals[i].number, SIG_DFL);
 }
 
 /* What was ignored stays ignored: a program started in the background of a shell has no use for ^C,
  * nor one started by nohup for the end of the terminal.
- * SA_RESTART: reading and writing go on, the run ends after its batch. */
+ * SA_RESTART: reading and writing go on, from what the descriptor is by then; the run ends after its
+ * batch. */
 static void catch_signal(int signal_number)
 {
     struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
@@ -76,6 +84,21 @@ void stop_catch_signals(const char *program)
 void stop_after_batches(void)
 {
     preparing = NULL;
+}
+
+void stop_ends_reading(FILE *in)
+{
+    struct stat st;
+    bool waits = in && fstat(fileno(in), &st) == 0 && !S_ISREG(st.st_mode);
+
+    if (waits && nothing < 0)
+        nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    reading = waits && nothing >= 0 ? fileno(in) : -1;
+}
+
+bool stop_has_ended_reading(void)
+{
+    return ended;
 }
 
 int stop_signal_at(int i)
