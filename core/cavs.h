@@ -867,9 +867,12 @@ struct cavs_session_options {
     float beta2;                   /**< of Adam's and AdamW's average of squares */
     float epsilon;                 /**< of AdaGrad, RMSProp, Adam and AdamW */
     /** This number times the parameter is added to the gradient; AdamW subtracts lr times that
-     * beside its step instead.  Parameters that are looked up (embeddings) and not multiplied are
-     * updated lazily: a row that a batch does not touch stays as it is, with no momentum and no
-     * weight decay, and what the optimizer keeps for it does not decay either. */
+     * beside its step instead.  A parameter that is used (on a tape: that has been), but that no
+     * gradient reaches in a batch, is updated by a gradient of zero: it is decayed, and its
+     * momentum goes on, where PyTorch would skip it (a grad of None).  Only parameters that are
+     * looked up (embeddings) and not multiplied are updated lazily: a row that a batch does not
+     * touch stays as it is, with no momentum and no weight decay, and what the optimizer keeps for
+     * it does not decay either. */
     float weight_decay;
     float clip;  /**< largest global norm of the gradient of a batch; 0: no clipping */
     float scale; /**< the gradient is multiplied by this before clipping; 0 means 1 */

@@ -227,6 +227,47 @@ static void not_clipped_below_the_norm(void **state)
     check_training(&o);
 }
 
+/* Two stages that have nothing in common, and a parameter that is used and reaches no loss. */
+static void build_apart(struct cavs_model *m)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "other" : "one";
+        struct cavs_function *f = cavs_function_create(cavs_stage_create(m, name, 0), name);
+
+        if (i)
+            cavs_push(f, "aside", cavs_matmul(cavs_pull(f, "x", 2), zoo_weight(m, "aside", 2, 2)));
+        cavs_loss(
+            f, "loss",
+            cavs_sum(cavs_square(cavs_matmul(cavs_pull(f, "x", 2), zoo_weight(m, name, 2, 2)))),
+            NULL);
+    }
+}
+
+static void no_gradient_counts_as_zero(void **state)
+{
+    static const struct zoo_entry model = {"apart", build_apart, {NULL}};
+    const char *const texts[] = {"single|single", "single|empty", "empty|single"};
+    struct cavs_session_options o = strong(*(const enum cavs_optimizer *)*state);
+    struct trial t;
+    struct reference r;
+
+    o.weight_decay = 0.3f;
+    trial_open(&t, zoo_model(&model), texts, 3, NULL);
+    struct cavs_session *s = trial_session(&t, &o);
+    reference_open(&r, &t, &o);
+    trial_take_params(&t, s);
+    for (int i = 0; i < 6; i++) {
+        const int sample = i % 3;
+
+        check_ok(cavs_session_train(s, t.data, &sample, 1));
+        reference_step(&r, &t, &sample, 1);
+        check_params(&t, s, texts[sample]);
+    }
+    reference_close(&r);
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
 static void many_shards(void **state)
 {
     struct cavs_session_options o = strong(CAVS_ADAM);
@@ -274,8 +315,10 @@ int main(void)
     static const struct {
         const char *name;
         CMUnitTestFunction run;
-    } kinds[] = {
-        {"", plain}, {" with weight decay", decayed}, {" clipped and scaled", clipped_and_scaled}};
+    } kinds[] = {{"", plain},
+                 {" with weight decay", decayed},
+                 {" clipped and scaled", clipped_and_scaled},
+                 {", no gradient counts as zero", no_gradient_counts_as_zero}};
     enum { KINDS = sizeof kinds / sizeof *kinds, ALL = KINDS * CAVS_OPTIMIZERS };
     static enum cavs_optimizer optimizers[CAVS_OPTIMIZERS];
     static char titles[ALL][48];
