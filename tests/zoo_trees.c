@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zoo_trees.c - tree-shaped networks: both Tree-FC variants and the three Tree-LSTM cells. */
+/* zoo_trees.c - tree-shaped networks: both Tree-FC variants, the three Tree-LSTM cells, and a cell
+ * that sees children beside a word and its tag. */
 #include "tests/zoo.h"
 
 #include <stddef.h>
@@ -167,6 +168,26 @@ static void build_lstm_nary(struct cavs_model *m)
             "forest:3,seed=2,kinds=2", "binary:5,kinds=2"                                  \
     }
 
+/* A word and its tag side by side are multiplied, once for equal ones, and every child is seen
+ * beside them. */
+static void build_tagged(struct cavs_model *m)
+{
+    enum { WIDTH = 2, BOTH = 2 * WIDTH, STATE = BOTH };
+    struct cavs_stage *tree = cavs_stage_create(m, "tree", STATE);
+    struct cavs_function *f = cavs_function_create(tree, "cell");
+    struct cavs_symbol *xs[2] = {
+        cavs_lookup(zoo_weight(m, "words", 5, WIDTH), cavs_pull_ids(f, "word")),
+        cavs_lookup(zoo_weight(m, "tags", 3, WIDTH), cavs_pull_ids(f, "tag"))};
+    struct cavs_symbol *x = cavs_concat(2, xs), *child = cavs_each_child(f);
+    struct cavs_symbol *h =
+        cavs_add(cavs_matmul(x, zoo_weight(m, "W", BOTH, STATE)), cavs_sum_children(child));
+    h = cavs_tanh(h);
+    cavs_scatter(f, h);
+    cavs_push(f, "h", h);
+    cavs_push(f, "seen", cavs_tanh(cavs_sum_children(cavs_add(x, child))));
+    zoo_classify(m, tree, "seen", BOTH, 4);
+}
+
 const struct zoo_entry zoo_trees[] = {
     {"tree_fc_fold", build_tree_fc_fold, TREES},
     {"tree_fc_cavs",
@@ -179,5 +200,8 @@ const struct zoo_entry zoo_trees[] = {
      {"dag:25,slots=4,parents=1,seed=3", "star:4", "single", "chain:6", "random:7,missing=4",
       "empty", "flat:4", "dag:18,slots=3,parents=1,seed=5,shuffle=9"}},
     {"tree_lstm_nary", build_lstm_nary, TREES},
+    {"tagged",
+     build_tagged,
+     {"dag:25,slots=4,parents=3,seed=3", "star:9", "single", "chain:6", "empty", "flat:3"}},
     {NULL, NULL, {NULL}},
 };

@@ -110,5 +110,6 @@ bool cavs__in_shared_part(const struct cavs__placer *p)
 
 bool cavs__is_spread_here(const struct cavs__placer *p, const struct cavs_symbol *b)
 {
-    return p->shares && p->shared[b->number] && cavs__is_computed(b) && !cavs__in_shared_part(p);
+    return p->shares && p->shared[b->number] && cavs__is_computed(b) && !p->local[b->number].here &&
+           !cavs__in_shared_part(p);
 }

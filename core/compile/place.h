@@ -141,7 +141,8 @@ void cavs__free_readers(struct cavs__placer *p);
 int cavs__find_sharing(struct cavs__placer *p);
 /* Has the part being made rows of distinct inputs? */
 bool cavs__in_shared_part(const struct cavs__placer *p);
-/* Does the part being made read b, which has a row per distinct input, for its vertices? */
+/* Does the part being made read b, which has a row per distinct input, for its vertices?  Not a
+ * concatenation that it makes again: that has a row per vertex. */
 bool cavs__is_spread_here(const struct cavs__placer *p, const struct cavs_symbol *b);
 
 /* operand.c.  Operands always come back; what went wrong with them is in p->error. */
