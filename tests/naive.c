@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
+
 static void *array(size_t n, size_t size)
 {
     void *p = calloc(n + 1, size);
@@ -145,13 +147,23 @@ static struct naive_place stand_at(struct naive *o, const struct cavs_stage *sta
     return (struct naive_place){o, stage, v, 0, s->offset[v], s->tape[v], s->dtape[v]};
 }
 
+/* Moves the rows of x at a vertex, which begin there in `rows`, as rounding may. */
+static void shake(struct naive *o, const struct naive_place *at, const struct cavs_symbol *x,
+                  double *rows)
+{
+    for (int i = at->offset[x->number]; o->noise != 0 && i < at->offset[x->number + 1]; i++)
+        rows[i] *= 1 + random_double(&o->draws, -o->noise, o->noise);
+}
+
 static void vertex_forward(struct naive *o, const struct cavs_stage *stage, int v)
 {
     const struct cavs_function *f = function_of(o, stage, v);
     struct naive_place at = stand_at(o, stage, v);
     for (int i = 0; i < f->nsymbols; i++) {
-        if (!f->symbols[i]->backward)
-            naive_forward(&at, f->symbols[i]);
+        if (f->symbols[i]->backward)
+            continue;
+        naive_forward(&at, f->symbols[i]);
+        shake(o, &at, f->symbols[i], at.value);
     }
 }
 
@@ -160,8 +172,10 @@ static void vertex_backward(struct naive *o, const struct cavs_stage *stage, int
     const struct cavs_function *f = function_of(o, stage, v);
     struct naive_place at = stand_at(o, stage, v);
     for (int i = f->nsymbols - 1; i >= 0; i--) {
-        if (!f->symbols[i]->backward)
-            naive_backward(&at, f->symbols[i]);
+        if (f->symbols[i]->backward)
+            continue;
+        shake(o, &at, f->symbols[i], at.grad);
+        naive_backward(&at, f->symbols[i]);
     }
 }
 

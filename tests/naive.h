@@ -9,6 +9,8 @@
 #ifndef CAVS_TESTS_NAIVE_H
 #define CAVS_TESTS_NAIVE_H
 
+#include <stdint.h>
+
 #include "tests/sample.h"
 
 /* Rows of one stage for the sample at hand. */
@@ -27,6 +29,9 @@ struct naive {
     double *sum;       /* [nmetrics] */
     double *count;     /* [nmetrics] */
     bool rounds;       /* operands of products with parameters to bfloat16; set by the caller */
+    double noise;      /* every value and gradient moves by up to this share of it; set by the
+                        * caller */
+    uint64_t draws;    /* of the noise */
     const struct sample *sample;
     struct naive_stage *stages; /* of the last sample */
 };

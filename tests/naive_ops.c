@@ -11,6 +11,7 @@
 
 #include "codelets/groups/elementwise.h"
 #include "tests/naive.h"
+#include "tests/random.h"
 
 typedef const struct naive_place *place;
 typedef const struct cavs_symbol *symbol;
@@ -188,6 +189,8 @@ static double operand(place at, double x)
 
     if (!at->oracle->rounds || x == 0)
         return x;
+    if (at->oracle->noise != 0)
+        return x * (1 + random_double(&at->oracle->draws, -0x1p-9, 0x1p-9));
     frexp(x, &exponent);
     return ldexp(nearbyint(ldexp(x, 8 - exponent)), exponent - 8);
 }
@@ -408,6 +411,13 @@ static void elementwise(place at, symbol x)
         value(at, x)[j] = apply(at, x, j).y;
 }
 
+/* A derivative of order one, as it is if made of a rounded y: 1 - y * y for tanh. */
+static double derivative(place at, double x)
+{
+    double noise = at->oracle->noise;
+    return noise == 0 ? x : x + random_double(&at->oracle->draws, -noise, noise);
+}
+
 /* Where nothing depends on y its derivative, which may be infinite, does not matter. */
 static void elementwise_back(place at, symbol x)
 {
@@ -416,9 +426,9 @@ static void elementwise_back(place at, symbol x)
         if (dy == 0)
             continue;
         struct naive_dual y = apply(at, x, j);
-        grad(at, x->inputs[0])[column(x, 0, j)] += dy * y.da;
+        grad(at, x->inputs[0])[column(x, 0, j)] += dy * derivative(at, y.da);
         if (x->ninputs > 1)
-            grad(at, x->inputs[1])[column(x, 1, j)] += dy * y.db;
+            grad(at, x->inputs[1])[column(x, 1, j)] += dy * derivative(at, y.db);
     }
 }
 
@@ -613,7 +623,7 @@ static void xent_back(place at, symbol x)
     const double *z = value(at, x->inputs[0]);
     double norm = log_of_sum_of_exp(n, z);
     for (int i = 0; label >= 0 && i < n; i++)
-        grad(at, x->inputs[0])[i] += *grad(at, x) * (exp(z[i] - norm) - (i == label));
+        grad(at, x->inputs[0])[i] += *grad(at, x) * derivative(at, exp(z[i] - norm) - (i == label));
 }
 
 static void correct(place at, symbol x)

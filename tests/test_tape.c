@@ -126,7 +126,7 @@ static void random_models_on_a_tape(void **unused)
         for (int i = 0; i < DRAW_SAMPLES; i++)
             texts[i] = d.texts[i];
         trial_open(&t, d.m, texts, DRAW_SAMPLES, NULL);
-        t.floor = 0.2; /* values of order one may cancel by chance */
+        t.forgives_rounding = true; /* values of order one may cancel by chance */
         s = trial_session(&t, NULL);
         tape = new_tape_of_blocks(s, CAVS_POLICY_AUTO);
         for (int level = 1; level <= 2; level++) {

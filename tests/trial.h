@@ -22,7 +22,11 @@ struct trial {
     struct naive *oracle;
     int nsamples;
     struct sample **samples;
-    double floor; /* errors are relative to the largest entry, but at least to this */
+    double floor;           /* errors are relative to the largest entry, but at least to this */
+    bool forgives_rounding; /* what rounding moves as far in the oracle is no error; set by the
+                             * caller */
+    const int *batch;       /* what was evaluated last: the caller's */
+    int nbatch;
 };
 
 /* Takes the model over.  Samples are made from the texts, changed by `adjust` (NULL: not) and
@@ -32,6 +36,13 @@ void trial_open(struct trial *t, struct cavs_model *finished, const char *const 
                 int nsamples, trial_adjust *adjust);
 void trial_open_zoo(struct trial *t, const struct zoo_entry *z);
 void trial_close(struct trial *t);
+
+/* Numbers of the oracle's, evaluated again; freed by the caller. */
+typedef double *trial_numbers(struct trial *t, const void *of);
+/* How far the library's may be from the n numbers wanted because all values on the way to them are
+ * rounded (trial_rounding.c). */
+double trial_rounding(struct trial *t, size_t n, const double *want, trial_numbers *again,
+                      const void *of);
 
 /* Copies the session's parameters to the oracle. */
 void trial_take_params(struct trial *t, struct cavs_session *s);
