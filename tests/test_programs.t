@@ -152,7 +152,8 @@ check_files() {
         trace) continue ;; # test_trace_option.t
         packed*) arguments="--packed /nonexistent/file" ;;
         predict) arguments="$tiny --epochs 1" ;;
-        output) arguments="$tiny --epochs 1 --predict $data/mini.txt" ;;
+        # a name that any program takes: the output is looked at first
+        output) arguments="$tiny --epochs 1 --predict $data/mini-cora/mini.content" ;;
         resume) arguments= ;;
         esac
         value=/nonexistent/file
