@@ -231,6 +231,7 @@ static const struct program program = {
            "Parameters in model files (h: --hidden): words (features x h), b1 .. (h), W2 .. (h x "
            "h), W_class (h x classes), b_class.",
     .options = options,
+    .one_sample = true,
     .check = check,
     .prepare = prepare,
     .clear = clear,

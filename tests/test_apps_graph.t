@@ -17,6 +17,10 @@ run gcn --data "$data/mini-cora/mini.cites"
 status_is 2 && said "--data wants a file that ends in .content" && said "mini.cites"
 ok $? "nodes are in a file that ends in .content"
 
+run gcn --data "$data/mini-cora/mini.content" --batch 4
+status_is 2 && said "unrecognized option '--batch'"
+ok $? "a graph is one sample: there are no batches"
+
 # arguments are split on purpose
 # shellcheck disable=SC2086
 run gcn $mini --epochs 60 --hidden 8 --lr 0.05

@@ -103,7 +103,7 @@ check_program_help() {
     awk '/^ [A-Z].*:$/ { group = $0 } /--(embed|hidden)=/ && group != " Training:" { print $1 group }' "$work/out" >"$work/err"
     [ ! -s "$work/err" ]
     ok $? "$1 --help has widths beside one another"
-    for default in epochs batch hidden lr seed optimizer; do
+    for default in epochs $batch hidden lr seed optimizer; do
         grep -qE -- "--$default=[A-Z]+ [^=]*\\(default [^ ]+\\)" "$work/flat" || echo "no default of --$default" >>"$work/err"
     done
     grep -q 'Exit status: 0; 1 failed; 2 a mistake' "$work/flat" && [ ! -s "$work/err" ]
@@ -256,7 +256,6 @@ check_schedules() {
 
 # --- the walk ----------------------------------------------------------------------------------------------
 
-small="--hidden 8 --batch 4 --workers 2"
 : >"$work/tried"
 turn=0
 programs=$(sed -n 's/^APPS += //p' "${abs_top_srcdir:-.}/apps/local.mk" "${abs_top_srcdir:-.}"/apps/*/local.mk)
@@ -275,6 +274,9 @@ for program in $programs; do
     ok $? "$program has a tiny training set here"
     run "$program" --list-options
     cp "$work/out" "$work/options"
+    # a program whose set is one sample has no batches
+    batch=$(listed 1 '^batch$' options)
+    small="--hidden 8 --workers 2${batch:+ --batch 4}"
     sift_options
     check_program_help "$program"
     check_values "$program"

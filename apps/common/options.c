@@ -54,7 +54,6 @@ const struct app_option app_options_training[] = {
     OPTION_GROUP("Training:"),
     ROW(INT, "epochs", "N", epochs, KEPT,
         "passes over the samples; with 0 nothing is trained", 0, INT_MAX),
-    ROW(INT, "batch", "K", batch, RUN, "samples in a minibatch", 1, INT_MAX),
     ROW(INT, "hidden", "N", hidden, MODEL, "width of the hidden state", 1, 1 << 20),
     ROW(CHOICE, "optimizer", "NAME", session.optimizer, RUN,
         "how gradients change parameters",
@@ -72,7 +71,11 @@ const struct app_option app_options_training[] = {
         "trained"),
     {0}};
 
-/* These two stand in the group "Training:", too. */
+/* These three stand in the group "Training:", too. */
+const struct app_option app_options_batch[] = {
+    ROW(INT, "batch", "K", batch, RUN, "samples in a minibatch", 1, INT_MAX),
+    {0}};
+
 const struct app_option app_options_embed[] = {
     ROW(INT, "embed", "N", embed, MODEL, "width of the embedding", 1, 1 << 20),
     {0}};

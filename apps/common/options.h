@@ -46,7 +46,8 @@ extern const struct app_option app_options_training[], app_options_rate[], app_o
     app_options_machine[];
 /* --embed and --dropout, which follow those of training, and --min-count, for programs that have
  * them */
-extern const struct app_option app_options_embed[], app_options_dropout[], app_options_words[];
+extern const struct app_option app_options_batch[], app_options_embed[], app_options_dropout[],
+    app_options_words[];
 /* --train, --dev, --test, --vectors; and the same sets packed */
 extern const struct app_option app_options_data[], app_options_packed[];
 /* --no-blocks and --one-recorder, for programs that record */

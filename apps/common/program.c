@@ -21,7 +21,7 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { MOST_TABLES = 14 };
+enum { MOST_TABLES = 15 };
 
 static bool list_options(struct app *a, struct option_list *l)
 {
@@ -42,6 +42,8 @@ static bool list_options(struct app *a, struct option_list *l)
     if (p->options)
         sets[n++] = (struct option_set){p->options, a};
     sets[n++] = (struct option_set){app_options_training, &a->options};
+    if (!p->one_sample)
+        sets[n++] = (struct option_set){app_options_batch, &a->options};
     if (p->embeds)
         sets[n++] = (struct option_set){app_options_embed, &a->options};
     if (p->drops)

@@ -62,6 +62,7 @@ struct program {
     bool counts_words;                 /* and --min-count */
     bool embeds;                       /* and --embed */
     bool drops;                        /* and --dropout */
+    bool one_sample;                   /* is all that a set has: there is no --batch */
     const char *default_set[APP_SETS]; /* below $CAVS_DATA: read if --train is not given */
 
     /* Options of the program's own that do not go together: options_mistake() says so.  May be

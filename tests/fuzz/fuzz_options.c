@@ -23,10 +23,10 @@ void fuzz_options(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1), *arguments[MOST_ARGUMENTS + 2] = {"fuzz"}, *rest = text;
     struct app_options o = app_options_defaults();
-    struct option_set sets[] = {{app_options_data, &o},     {app_options_packed, &o},
-                                {app_options_training, &o}, {app_options_embed, &o},
-                                {app_options_rate, &o},     {app_options_files, &o},
-                                {app_options_machine, &o},  {NULL, NULL}};
+    struct option_set sets[] = {
+        {app_options_data, &o},  {app_options_packed, &o},  {app_options_training, &o},
+        {app_options_batch, &o}, {app_options_embed, &o},   {app_options_rate, &o},
+        {app_options_files, &o}, {app_options_machine, &o}, {NULL, NULL}};
     struct option_list list;
     int n = 1;
 
