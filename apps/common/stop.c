@@ -63,8 +63,8 @@ static void note_signal(int signal_number)
 
 /* What was ignored stays ignored: a program started in the background of a shell has no use for ^C,
  * nor one started by nohup for the end of the terminal.
- * SA_RESTART: reading and writing go on, from what the descriptor is by then; the run ends after its
- * batch. */
+ * SA_RESTART: reading and writing go on, from what the descriptor is by then; the run ends after
+ * its batch. */
 static void catch_signal(int signal_number)
 {
     struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
