@@ -400,7 +400,8 @@ tests_ranks_guest_LDADD = $(LDADD) $(MPI_LIBS)
 CLEANFILES += tests/ranks_guest
 endif
 dist_check_SCRIPTS += tests/test_ranks.t tests/test_ranks_start.t tests/test_ranks_resume.t
-EXTRA_DIST += tests/mpirun.sh
+LONG_TESTS += tests/ranks_long.t
+EXTRA_DIST += tests/mpirun.sh tests/ranks_long.t
 
 # --- programs beside the same models by hand and in PyTorch ------------------------------------------
 
