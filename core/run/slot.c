@@ -109,10 +109,23 @@ void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
     }
 }
 
+/* Says of what a task writes that it is not read before.  Where all workers share one memory that
+ * changes nothing for the task, since nothing is copied; but of a writer that reads StarPU makes
+ * two tasks if several tasks have read the data before: one that waits for these, and itself. */
+static void write_without_reading(struct starpu_task *t)
+{
+    for (int i = 0; i < t->nbuffers; i++) {
+        if (STARPU_TASK_GET_MODE(t, i) == STARPU_RW)
+            STARPU_TASK_SET_MODE(t, STARPU_W, i);
+    }
+}
+
 int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t)
 {
     int rc;
 
+    if (e->rt->one_memory)
+        write_without_reading(t);
     __atomic_add_fetch(&e->slots[slot].pending, 1, __ATOMIC_RELAXED);
     cavs__workers_have_task();
     cavs__handover_submit(t);
