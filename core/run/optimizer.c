@@ -117,6 +117,20 @@ int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
     return rc;
 }
 
+/* Makes room for the lists of a parameter.  Only the main thread writes to them, as it writes index
+ * sections (room.c), when all tasks that read them are done: StarPU has no order to keep there. */
+static int reserve_lists(struct cavs__engine *e, struct cavs__tensor *lists, int place, int64_t n)
+{
+    int rc;
+
+    if (place < lists->nchunks && n <= lists->chunks[place].rows)
+        return CAVS_OK;
+    rc = cavs__reserve(e, lists, place, n);
+    if (!rc && e->rt->one_memory)
+        starpu_data_set_sequential_consistency_flag(lists->chunks[place].handle, 0);
+    return rc;
+}
+
 int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
                          const struct cavs__batch *b, int slot)
 {
@@ -127,15 +141,17 @@ int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
         bool here = b->touched[i] &&
                     !(o->exchange && cavs__has_row_gradient(e->plan, e->plan->model->params[i]));
         int rc =
-            here ? cavs__reserve(e, lists, place, cavs__touched_length(b->touched[i])) : CAVS_OK;
+            here ? reserve_lists(e, lists, place, cavs__touched_length(b->touched[i])) : CAVS_OK;
 
         if (rc)
             return rc;
         if (!here)
             continue;
-        cavs__list_touched(b, e->plan->model->params[i],
-                           (int32_t *)cavs__tensor_acquire(lists, place, STARPU_W));
-        cavs__tensor_release(lists, place);
+        if (!e->rt->one_memory)
+            cavs__tensor_acquire(lists, place, STARPU_W);
+        cavs__list_touched(b, e->plan->model->params[i], (int32_t *)lists->chunks[place].p);
+        if (!e->rt->one_memory)
+            cavs__tensor_release(lists, place);
         cavs__send_home(e, -1, lists, place);
     }
     return CAVS_OK;
