@@ -108,19 +108,40 @@ static void add_made_gradients(struct starpu_task *task, const struct cavs__grad
     }
 }
 
-static int most_buffers(const struct cavs__updating *u, const struct cavs_param *p)
+static int most_gradients(const struct cavs__updating *u, const struct cavs_param *p)
 {
     const struct cavs__touched *t = cavs__sparse_rows(u, p);
-    int n = 8 + CAVS__LAYOUTS + 2 * CAVS__MAX_PARTIALS;
-
-    for (const struct cavs__gradient *g = u->e->made[p->number]; g; g = g->next)
-        n += g->kind->nbuffers;
+    int n = u->o->exchange ? 2 * CAVS__MAX_PARTIALS : 0;
 
     /* Not `n + (t ? nlookups : 0)`: gcc 14.2 makes that a product, and reads nlookups through the
      * NULL of a parameter that is not looked up. */
     if (t)
         n += t->nlookups;
+    for (const struct cavs__gradient *g = u->e->made[p->number]; g; g = g->next)
+        n += g->kind->nbuffers;
+    for (int i = 0; i < CAVS__MAX_PARTIALS; i++)
+        n += u->e->grad_used[p->number][i];
     return n;
+}
+
+static int count_copies(const struct cavs__updating *u, const struct cavs_param *p)
+{
+    int n = 0;
+
+    for (int l = 0; l < CAVS__LAYOUTS; l++)
+        n += cavs__is_there(&u->o->stored[p->number]->copies[l]);
+    return n;
+}
+
+/* Up to how many handles the tasks of a parameter have: that is seldom more than StarPU has room
+ * for in a task, beyond which each task takes memory of its own for them. */
+static int most_buffers(const struct cavs__updating *u, const struct cavs_param *p)
+{
+    int written = 1 + cavs__rules[u->o->rule.rule].states + count_copies(u, p),
+        norms = u->o->clip > 0, lists = cavs__sparse_rows(u, p) != NULL,
+        scratch = u->e->devices || u->e->made[p->number];
+
+    return written + norms + lists + scratch + most_gradients(u, p);
 }
 
 static struct cavs__update_args *new_args(const struct cavs__updating *u,
@@ -128,8 +149,8 @@ static struct cavs__update_args *new_args(const struct cavs__updating *u,
 {
     struct cavs__arena *arena = &u->e->slots[u->slot].arena;
     struct cavs__update_args *a = cavs__arena_alloc(arena, sizeof *a);
-    const float **gradients =
-        cavs__arena_alloc(arena, (size_t)most_buffers(u, p) * sizeof *gradients);
+    size_t most = (size_t)(CAVS__PARTIALS + most_gradients(u, p));
+    const float **gradients = cavs__arena_alloc(arena, most * sizeof *gradients);
 
     if (!a || !gradients)
         return NULL;
