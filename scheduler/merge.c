@@ -12,12 +12,20 @@
 
 #include "scheduler/internal.h"
 
+/* Vertices of one level and one function. */
+struct same_class {
+    const struct cavs__graph *g;
+    const int32_t *rep;
+    bool slots; /* its children are in fixed slots */
+};
+
 /* Children that matter for equality: in fixed slots, missing children at the end are as good as
  * none. */
-static inline int32_t counted_children(const struct cavs__graph *g, int32_t v)
+static inline int32_t counted_children(const struct same_class *c, int32_t v)
 {
+    const struct cavs__graph *g = c->g;
     int32_t begin = g->child_ptr[v], end = g->child_ptr[v + 1];
-    if (g->slots[g->function[v]] >= 0)
+    if (c->slots)
         while (end > begin && g->child[end - 1] < 0)
             end--;
     return end - begin;
@@ -28,10 +36,10 @@ static inline int32_t child_rep(const int32_t *rep, int32_t c)
     return c < 0 ? -1 : rep[c];
 }
 
-static inline uint32_t hash_vertex(const struct cavs__graph *g, const int32_t *rep, int32_t v,
-                                   int32_t nchild)
+static inline uint32_t hash_vertex(const struct same_class *c, int32_t v, int32_t nchild)
 {
-    const int32_t *child = g->child + g->child_ptr[v];
+    const struct cavs__graph *g = c->g;
+    const int32_t *rep = c->rep, *child = g->child + g->child_ptr[v];
     uint64_t h = (uint64_t)nchild;
     for (int k = 0; k < g->nkeys; k++)
         h = cavs__mix(h, (uint32_t)g->keys[k][v]);
@@ -53,10 +61,11 @@ static inline bool equal_edges(const struct cavs__graph *g, int32_t a, int32_t b
     return true;
 }
 
-static inline bool equal(const struct cavs__graph *g, const int32_t *rep, int32_t a, int32_t b,
-                         int32_t nchild)
+static inline bool equal(const struct same_class *c, int32_t a, int32_t b, int32_t nchild)
 {
-    if (counted_children(g, b) != nchild)
+    const struct cavs__graph *g = c->g;
+    const int32_t *rep = c->rep;
+    if (counted_children(c, b) != nchild)
         return false;
     for (int k = 0; k < g->nkeys; k++)
         if (g->keys[k][a] != g->keys[k][b])
@@ -69,13 +78,13 @@ static inline bool equal(const struct cavs__graph *g, const int32_t *rep, int32_
 }
 
 /* The vertex in the table equal to v, or v itself, which is then in the table. */
-static inline int32_t look_up(const struct cavs__graph *g, const struct cavs__table *t,
-                              const int32_t *rep, int32_t v, uint32_t hash)
+static inline int32_t look_up(const struct same_class *c, const struct cavs__table *t, int32_t v,
+                              int32_t nchild, uint32_t hash)
 {
-    int32_t nchild = counted_children(g, v), other;
+    int32_t other;
     struct cavs__probe p = cavs__table_probe(t, hash);
     for (; (other = cavs__probe_at(&p)) >= 0; cavs__probe_step(&p))
-        if (equal(g, rep, v, other, nchild))
+        if (equal(c, v, other, nchild))
             return other;
     cavs__probe_put(&p, v);
     return v;
@@ -87,20 +96,21 @@ enum { AHEAD = 16 }; /* vertices whose places in the table are fetched together 
 static int32_t merge_class(const struct cavs__graph *g, struct cavs__schedule_work *w,
                            const int32_t *member, int32_t n, int32_t *out)
 {
+    const struct same_class c = {g, w->rep, g->slots[g->function[member[0]]] >= 0};
     int32_t found = 0, *rep = w->rep;
     cavs__table_empty(&w->table, (size_t)n);
     const struct cavs__table t = w->table; /* one that no store in the loop can change */
     for (int32_t first = 0; first < n; first += AHEAD) {
-        int32_t m = n - first < AHEAD ? n - first : AHEAD;
+        int32_t m = n - first < AHEAD ? n - first : AHEAD, nchild[AHEAD];
         uint32_t hash[AHEAD];
         for (int32_t i = 0; i < m; i++) {
-            int32_t v = member[first + i];
-            hash[i] = hash_vertex(g, rep, v, counted_children(g, v));
+            nchild[i] = counted_children(&c, member[first + i]);
+            hash[i] = hash_vertex(&c, member[first + i], nchild[i]);
             cavs__table_fetch(&t, hash[i]);
         }
         for (int32_t i = 0; i < m; i++) {
             int32_t v = member[first + i];
-            rep[v] = look_up(g, &t, rep, v, hash[i]);
+            rep[v] = look_up(&c, &t, v, nchild[i], hash[i]);
             out[found] = v;
             found += rep[v] == v;
         }
