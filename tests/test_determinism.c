@@ -39,6 +39,7 @@ struct configuration {
 /* What a child has to say. */
 struct answer {
     uint64_t hash;
+    int64_t tasks;
     int rc;
     char message[256];
 };
@@ -90,9 +91,11 @@ static int train(struct cavs_session *s, const struct cavs_data *d, int epochs)
     return rc ? rc : cavs_session_wait(s);
 }
 
-/* Everything from starting StarPU to stopping it; adds to the hash. */
-static int train_and_hash(const struct configuration *c, uint64_t *hash)
+/* Everything from starting StarPU to stopping it; adds to the hash. tasks: how many were
+ * submitted. */
+static int train_and_hash(const struct configuration *c, uint64_t *hash, int64_t *tasks)
 {
+    struct cavs_stats stats = {0};
     struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
     struct cavs_session_options so = cavs_session_defaults();
     struct cavs_model *m = zoo_model(zoo_find(c->model));
@@ -121,6 +124,8 @@ static int train_and_hash(const struct configuration *c, uint64_t *hash)
         rc = train(s, d, EPOCHS);
     if (!rc)
         rc = hash_params(s, m, hash);
+    cavs_session_stats(s, &stats);
+    *tasks = stats.tasks;
     cavs_session_destroy(s);
     cavs_data_destroy(d);
     cavs_runtime_destroy(rt);
@@ -159,7 +164,7 @@ static struct answer in_child(void (*work)(const struct configuration *c, struct
 static void hash_work(const struct configuration *c, struct answer *a)
 {
     a->hash = 0xcbf29ce484222325u;
-    a->rc = train_and_hash(c, &a->hash);
+    a->rc = train_and_hash(c, &a->hash, &a->tasks);
     snprintf(a->message, sizeof a->message, "%s", cavs_error_message());
 }
 
@@ -264,6 +269,23 @@ static void any_workers_when_rows_are_cut(void **state)
     check_fine_grain(c);
 }
 
+/* The cost of a task and rates are given, and so how many V_t are worth a task. */
+static void shards_with_a_worker_each_have_few_tasks(void **state)
+{
+    struct configuration c = usual();
+    struct answer one, each;
+    (void)state;
+    c.grain = 1e-6f;
+    c.shards = 2;
+    setenv("CAVS_COST", "5 40 60 80 80", 1);
+    one = in_child(hash_work, &c);
+    c.workers = 2;
+    each = in_child(hash_work, &c);
+    unsetenv("CAVS_COST");
+    assert_true(each.hash == one.hash);
+    assert_true(each.tasks < one.tasks); /* though updates have fences with two workers */
+}
+
 /* Enough of both for workers to write index sections and to submit tasks, side by side; more
  * shards than samples. */
 static void many_workers_and_shards(void **state)
@@ -311,7 +333,7 @@ static void restart_work(const struct configuration *c, struct answer *a)
     for (int i = 0; i < 3 && !a->rc; i++) {
         hash[i] = 0xcbf29ce484222325u;
         twice.workers = 1 + i % 2;
-        a->rc = train_and_hash(&twice, &hash[i]);
+        a->rc = train_and_hash(&twice, &hash[i], &a->tasks);
     }
     if (!a->rc && (hash[0] != hash[1] || hash[0] != hash[2])) {
         a->rc = -1;
@@ -419,6 +441,7 @@ int main(void)
         cmocka_unit_test(any_workers_with_the_agenda),
         cmocka_unit_test(default_shards_do_not_depend_on_workers),
         cmocka_unit_test(any_workers_when_rows_are_cut),
+        cmocka_unit_test(shards_with_a_worker_each_have_few_tasks),
         cmocka_unit_test(any_workers_in_bfloat16),
         cmocka_unit_test(many_workers_and_shards),
         cmocka_unit_test(another_seed_gives_other_values),

@@ -110,9 +110,10 @@ static void explain_choices(FILE *out, const struct cavs_session *s)
                 cavs__policies[s->options.policy].name);
     else
         fprintf(out,
-                "chain: consecutive V_t of a shard share a task until it is worth %.0f us\n"
+                "chain: consecutive V_t of a shard share a task until it is worth %.0f us, %.0f "
+                "where each shard has a worker\n"
                 "every operator is batched\n",
-                cavs__grain(&s->engine) * 1e6);
+                cavs__grain(&s->engine) * 1e6, CAVS__LONG_CHAIN * cavs__grain(&s->engine) * 1e6);
     if (joins_at_devices(&s->engine))
         fprintf(out, "tasks at home on a device that follow one another there are one: %s\n",
                 s->engine.homes->n == 1 ? "all of a batch" : "up to the next one elsewhere");

@@ -96,6 +96,9 @@ struct cavs__cuts {
     int helped;       /* tasks with whose products other workers might help */
 };
 
+/* How many grains a task of a chain is worth where each shard has a worker; see submit.c. */
+enum { CAVS__LONG_CHAIN = 4 };
+
 /* Tasks that wait for others, to be submitted as one; see join.c. */
 struct cavs__join {
     double grain; /* seconds that a task of CPUs should be worth; 0: each is submitted by itself */

@@ -15,6 +15,7 @@ struct cavs__submission {
     int ways;                  /* workers that a shard's rows may be cut among */
     int partials;              /* partial gradients of a shard */
     double grain;              /* seconds that a task should be worth */
+    int chain;                 /* grains that one of a chain should be worth */
 };
 
 /* Rows of one kind of task, in one block of one shard. */

@@ -3,12 +3,13 @@
  * submit.c - from schedules to StarPU tasks.
  *
  * Tasks are submitted in an order in which data dependencies follow from StarPU's sequential
- * consistency: per shard, the eager parts, the chain V_1 .. V_T, the lazy parts, stage by stage;
- * then the same backwards; then parameter gradients. Nothing waits in between.
+ * consistency: per shard, the eager parts, the chain V_1 .. V_T, the lazy parts, stage by stage,
+ * and the same backwards; then the parameter gradients of all shards. Nothing waits in between.
  *
  * How work is cut.  submit_kind.c says how in a shard.  Tasks of a batch that is worth little are
  * joined, whatever they do.  If the batch has fewer shards than there are workers, rows of wide
- * tasks are cut among several, and with products of thin ones others help.
+ * tasks are cut among several, and with products of thin ones others help; if it has as many, each
+ * is worked on by few tasks.
  */
 #include <stdlib.h>
 
@@ -40,16 +41,14 @@ static int submit_stages(const struct cavs__submission *of, int shard, enum cavs
     return rc;
 }
 
-static int submit_phase(const struct cavs__submission *of, enum cavs__phase phase)
+/* What a shard computes up to the gradients. */
+static int submit_shard(const struct cavs__submission *of, int shard)
 {
-    int rc = CAVS_OK;
+    int rc = submit_stages(of, shard, CAVS__FORWARD);
 
-    for (int shard = 0; shard < of->b->nshards && !rc; shard++) {
-        rc = submit_stages(of, shard, phase);
-        if (!rc && of->b->nshards > 1 && !of->e->homes) /* shards do not wait for one another */
-            rc = cavs__join_flush(of->e, of->slot);
-    }
-    return rc;
+    return rc || of->b->request.run == CAVS__RUN_EVALUATE
+               ? rc
+               : submit_stages(of, shard, CAVS__BACKWARD);
 }
 
 /* How many shards have samples; others are empty, or another rank's. */
@@ -74,7 +73,8 @@ static struct cavs__submission submission_of(struct cavs__engine *e, struct cavs
                                      .ways =
                                          e->rt->one_memory ? (e->rt->workers + own - 1) / own : 1,
                                      .partials = e->nshards / b->nshards,
-                                     .grain = cavs__grain(e)};
+                                     .grain = cavs__grain(e),
+                                     .chain = 1};
 }
 
 /* ---- many shards ----
@@ -110,18 +110,15 @@ static bool goes_side_by_side(const struct cavs__submission *of)
     return true;
 }
 
-static int submit_shard(struct cavs__engine *e, struct cavs__batch *b, int shard)
+static int submit_own(struct cavs__engine *e, struct cavs__batch *b, int shard)
 {
     struct cavs__submission of = submission_of(e, b, cavs__next_slot(e));
-    int rc;
 
     of.arena = &e->slots[of.slot].own[shard];
-    rc = submit_stages(&of, shard, CAVS__FORWARD);
-    return rc || b->request.run == CAVS__RUN_EVALUATE ? rc
-                                                      : submit_stages(&of, shard, CAVS__BACKWARD);
+    return submit_shard(&of, shard);
 }
 
-static int submit_shards(struct cavs__engine *e, struct cavs__batch *b, int slot)
+static int submit_side_by_side(struct cavs__engine *e, struct cavs__batch *b, int slot)
 {
     struct cavs__arena **own = &e->slots[slot].own;
     double arranging = e->arranging;
@@ -131,7 +128,7 @@ static int submit_shards(struct cavs__engine *e, struct cavs__batch *b, int slot
         *own = calloc((size_t)e->nshards, sizeof **own);
     if (!*own)
         return cavs__fail_nomem("tasks", (size_t)e->nshards * sizeof **own);
-    rc = cavs__each_shard(e, b, submit_shard, 0);
+    rc = cavs__each_shard(e, b, submit_own, 0);
     e->arranging = arranging; /* submitting is no arranging */
     return rc;
 }
@@ -166,12 +163,60 @@ double cavs__small_seconds(const struct cavs__engine *e, const struct cavs__batc
     return work * e->rates.gemm[1];
 }
 
+/* ---- a worker for each shard ----
+ * Then the tasks of a shard run one after the other, whatever their data, and there are few: V_t of
+ * a chain share longer ones, and what goes before a chain, between its passes and after it, which
+ * is worth less than the runtime spends on a task (a few leaves, the loss of the roots), is joined
+ * to what comes next.  Gradients and updates even out what workers have to do: they stay apart.
+ * Several ranks want short tasks, between which messages are looked after; and a trace is to show
+ * what is what. */
+
+static bool has_workers_for_shards(const struct cavs__submission *of)
+{
+    const struct cavs__engine *e = of->e;
+
+    return e->join.grain <= 0 && own_shards(of->b) == e->rt->workers && !e->rt->ranks &&
+           !e->rt->record && cavs__joins_tasks(e);
+}
+
+static int submit_one_by_one(struct cavs__submission *of)
+{
+    struct cavs__engine *e = of->e;
+    bool few = has_workers_for_shards(of), alone = of->b->nshards > 1 && !e->homes;
+    int rc = CAVS_OK;
+
+    if (few) {
+        of->chain = CAVS__LONG_CHAIN;
+        e->join.grain = of->grain;
+    }
+    for (int shard = 0; shard < of->b->nshards && !rc; shard++) {
+        rc = submit_shard(of, shard);
+        if (!rc && (alone || few)) /* shards do not wait for one another */
+            rc = cavs__join_flush(e, of->slot);
+    }
+    if (few)
+        e->join.grain = 0;
+    return rc;
+}
+
+static int submit_gradients(const struct cavs__submission *of)
+{
+    struct cavs__engine *e = of->e;
+    int rc = CAVS_OK;
+
+    for (int shard = 0; shard < of->b->nshards && !rc; shard++) {
+        rc = submit_stages(of, shard, CAVS__GRADIENT);
+        if (!rc && of->b->nshards > 1 && !e->homes)
+            rc = cavs__join_flush(e, of->slot);
+    }
+    return rc;
+}
+
 int cavs__submit_batch(struct cavs__engine *e, struct cavs__batch *b, int slot)
 {
     const struct cavs_model *m = e->plan->model;
     struct cavs__submission of = submission_of(e, b, slot);
-    int last = b->request.run == CAVS__RUN_EVALUATE ? CAVS__FORWARD : CAVS__GRADIENT,
-        first = CAVS__FORWARD, rc = CAVS_OK;
+    int rc;
 
     e->join.grain = cavs__join_until(e, b->request.run, cavs__small_seconds(e, b));
     if (e->join.grain > 0)
@@ -183,11 +228,6 @@ int cavs__submit_batch(struct cavs__engine *e, struct cavs__batch *b, int slot)
     }
     cavs__forget_gradients(e);
     cavs__helped_begin(&of, own_shards(b));
-    if (goes_side_by_side(&of)) {
-        rc = submit_shards(e, b, slot);
-        first = CAVS__GRADIENT;
-    }
-    for (int phase = first; phase <= last && !rc; phase++)
-        rc = submit_phase(&of, (enum cavs__phase)phase);
-    return rc;
+    rc = goes_side_by_side(&of) ? submit_side_by_side(e, b, slot) : submit_one_by_one(&of);
+    return rc || b->request.run == CAVS__RUN_EVALUATE ? rc : submit_gradients(&of);
 }

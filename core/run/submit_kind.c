@@ -183,7 +183,7 @@ static int submit_chain(struct cavs__piece *w)
 {
     const struct cavs__shard_stage *t = w->t;
     int first = t->cut[w->block], last = t->cut[w->block + 1];
-    double sum = 0, grain = cavs__shard_grain(w->of->e, w->shard);
+    double sum = 0, grain = w->of->chain * cavs__shard_grain(w->of->e, w->shard);
     int rc = CAVS_OK;
 
     w->n = 0;
