@@ -56,12 +56,13 @@ static int flags_of(enum cavs__pinning pinning)
 /* What goes over a batch in pages of 4 KB looks up more addresses than the processor keeps, and on
  * a virtual machine each look-up takes two.  Linux gives larger pages to who asks, whole ones:
  * those at both ends are asked for with what lies beside, since chunks lie side by side and few
- * have a page for themselves.  Nothing is lost where the system has none, or says no. */
+ * have a page for themselves.  Nothing is lost where the system has none, or says no.  In a
+ * simulation no task touches them, and a page takes memory only when it is touched. */
 enum { LARGE_PAGE = 2 << 20, WORTH_ASKING = 1 << 16 };
 
 static void ask_for_large_pages(const void *p, size_t bytes)
 {
-#ifdef MADV_HUGEPAGE
+#if defined MADV_HUGEPAGE && !defined CAVS_SIMULATED
     uintptr_t from = (uintptr_t)p / LARGE_PAGE * LARGE_PAGE,
               to = ((uintptr_t)p + bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
 
@@ -117,12 +118,29 @@ int cavs__tensor_extend(struct cavs__tensor *t, int i, int64_t rows, int64_t kep
     return 0;
 }
 
+static void set_to_zero(void *p, size_t bytes)
+{
+#ifdef CAVS_SIMULATED
+    /* Pages that are given back read as zeros, and all ranks share this machine's memory. */
+    enum { PAGE = 1 << 16 }; /* or smaller ones */
+    uintptr_t from = ((uintptr_t)p + PAGE - 1) / PAGE * PAGE,
+              to = ((uintptr_t)p + bytes) / PAGE * PAGE;
+
+    if (to > from && madvise((void *)from, to - from, MADV_DONTNEED) == 0) {
+        memset(p, 0, from - (uintptr_t)p);
+        memset((void *)to, 0, (uintptr_t)p + bytes - to);
+        return;
+    }
+#endif
+    memset(p, 0, bytes);
+}
+
 void cavs__tensor_clear(struct cavs__tensor *t, int i)
 {
     if (!t->chunks[i].handle)
         return;
     cavs__tensor_acquire(t, i, STARPU_W);
-    memset(t->chunks[i].p, 0, chunk_bytes(t, t->chunks[i].rows));
+    set_to_zero(t->chunks[i].p, chunk_bytes(t, t->chunks[i].rows));
     cavs__tensor_release(t, i);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/run/simulated.h"
 #include "core/run/window.h"
 
 static struct cavs__tensor *param_tensor(const struct cavs_session *s, const struct cavs_param *p)
@@ -140,7 +141,8 @@ int cavs__create_params(struct cavs_session *s)
         if (!m->params[i]->merged)
             rc = take_param(s, m->params[i]);
     }
-    for (int i = 0; i < m->nparams && !rc; i++) {
+    /* A simulation reads no numbers, and pages that nobody writes take no memory. */
+    for (int i = 0; i < m->nparams && !rc && cavs__simulated_cores() == 0; i++) {
         if (!cavs__stored_as(s, m->params[i])->filled)
             init_param(s, m->params[i]);
     }
