@@ -9,12 +9,17 @@
 
 /* ---- blocks ---- */
 
+static size_t bytes_of(size_t room)
+{
+    return (room * sizeof(float) + 63) / 64 * 64;
+}
+
+/* In a simulation nobody reads what has come, so all blocks are then the same few pages. */
 static int make_block(struct cavs__block *k, size_t n, size_t room)
 {
-    size_t bytes = (room * sizeof *k->p + 63) / 64 * 64;
+    size_t bytes = bytes_of(room);
 
-    k->p = aligned_alloc(64, bytes);
-    if (!k->p)
+    if (starpu_malloc_flags((void **)&k->p, bytes, STARPU_MALLOC_SIMULATION_FOLDED) != 0 || !k->p)
         return cavs__fail_nomem("gradients of other ranks", bytes);
     k->room = room;
     starpu_matrix_data_register_allocsize(&k->handle, STARPU_MAIN_RAM, (uintptr_t)k->p, (uint32_t)n,
@@ -48,7 +53,8 @@ void cavs__block_free(struct cavs__block *k)
 {
     if (k->handle)
         starpu_data_unregister_no_coherency(k->handle);
-    free(k->p);
+    if (k->p)
+        starpu_free_flags(k->p, bytes_of(k->room), STARPU_MALLOC_SIMULATION_FOLDED);
     *k = (struct cavs__block){0};
 }
 
