@@ -249,6 +249,25 @@ static void pass(const struct routing *r)
     }
 }
 
+/* Makes room for what this rank adds up, not for what all of them do. */
+static int reserve_sums(const struct routing *r)
+{
+    size_t own = (size_t)r->own->occurrences, most[CAVS__ROW_TASKS] = {own, own, own};
+    int rc = CAVS_OK;
+
+    for (int i = 0; i < r->k->whole.n; i++) {
+        const struct cavs__way *w = &r->x->ways[i];
+
+        if (w->chained)
+            most[CAVS__PASSED] += w->first <= r->rank && w->last >= r->rank;
+        else if (is_kept(r, w))
+            most[CAVS__KEPT] += (size_t)w->later + 1;
+    }
+    for (int i = 0; i < CAVS__ROW_TASKS && !rc; i++)
+        rc = reserve(&r->k->sums[i], most[i]);
+    return rc;
+}
+
 int cavs__rows_route(struct cavs__exchange *x, const struct cavs__touched *own, int table,
                      struct cavs__table_rows *k, const int32_t *mark)
 {
@@ -259,19 +278,15 @@ int cavs__rows_route(struct cavs__exchange *x, const struct cavs__touched *own, 
                         .table = table,
                         .rank = cavs__rank(x->ranks),
                         .ranks = cavs__ranks_count(x->ranks)};
-    size_t most = (size_t)own->occurrences;
-    int rc = CAVS_OK;
+    int rc;
 
-    for (int i = 0; i < k->whole.n; i++)
-        most += (size_t)x->ways[i].later + 1;
-    for (int i = 0; i < CAVS__ROW_TASKS && !rc; i++)
-        rc = reserve(&k->sums[i], most);
+    choose_owners(&r);
+    rc = reserve_sums(&r);
     if (rc)
         return rc;
     memset(k->ngiven, 0, (size_t)r.ranks * sizeof *k->ngiven);
     memset(k->ntaken, 0, (size_t)r.ranks * sizeof *k->ntaken);
     k->ncame = k->nonward = 0;
-    choose_owners(&r);
     describe(&r);
     number_sources(&r);
     number_own(&r);
