@@ -34,7 +34,7 @@ static int submit_stage(const struct cavs__submission *of, int shard, int stage,
 
 static int submit_stages(const struct cavs__submission *of, int shard, enum cavs__phase phase)
 {
-    int n = of->e->plan->model->nstages, rc = CAVS_OK;
+    int n = of->b->shards[shard].nsamples > 0 ? of->e->plan->model->nstages : 0, rc = CAVS_OK;
 
     for (int i = 0; i < n && !rc; i++)
         rc = submit_stage(of, shard, phase == CAVS__FORWARD ? i : n - 1 - i, phase);
