@@ -22,13 +22,18 @@ CAVS__CLONES static double squares(int n, const float *x)
 struct cavs__partials cavs__partials_of(int ngrads, const float *const *g)
 {
     struct cavs__partials d = {.n = 0};
-    int there = 0;
+    int there = 0, size = 1;
 
-    for (int i = 0; i < ngrads; i++)
-        there += g[i] != NULL;
     for (int i = 0; i < ngrads; i++) {
-        if (there > 2 || g[i])
-            d.g[d.n++] = g[i];
+        there += g[i] != NULL;
+        while (g[i] && size <= i)
+            size *= 2;
+    }
+    for (int i = 0; i < size; i++) {
+        const float *one = i < ngrads ? g[i] : NULL;
+
+        if (there > 2 || one)
+            d.g[d.n++] = one;
     }
     return d;
 }
@@ -62,9 +67,9 @@ const float *cavs__dense_gradient(int n, const struct cavs__partials *d, ptrdiff
         cavs__add_two_rows(n, d->g[0] + offset, d->g[1] + offset, buffer);
         return buffer;
     }
-    for (int i = 0; i < CAVS__PARTIALS; i++)
-        at[i] = i < d->n && d->g[i] ? d->g[i] + offset : NULL;
-    return sum_pairs(n, CAVS__PARTIALS, at, buffer);
+    for (int i = 0; i < d->n; i++)
+        at[i] = d->g[i] ? d->g[i] + offset : NULL;
+    return sum_pairs(n, d->n, at, buffer);
 }
 
 /* Sums up n columns from c on of the occurrences [e, end); n is so small that the sums stay in
@@ -140,7 +145,7 @@ void cavs__sum_dense(int rows, int cols, float *out, const float *const *g, cons
     float buffer[CAVS__SUM_ROOM];
 
     for (int i = 0, n = 0; i < CAVS__PARTIALS; i++) {
-        if (d.n == CAVS__PARTIALS || g[i])
+        if (n < d.n && (d.n > 2 || g[i]))
             ld[n++] = ldg[i];
     }
     for (int r = 0; r < rows; r++) {

@@ -13,12 +13,13 @@
 /* Arrays at most that make up a dense gradient.  They are added up in pairs, (((0 + 1) + (2 + 3)) +
  * ((4 + 5) + (6 + 7))) + .., and where one is not there, the other of the pair is the sum.  So
  * whoever has 0 and 1, or 4 to 7, can add up what is his. */
-enum { CAVS__PARTIALS = 64 };
+enum { CAVS__PARTIALS = 128 };
 
 /* Columns at most of a row that are summed up at once, and the room that sums need meanwhile. */
 enum { CAVS__SUM_COLS = 512, CAVS__SUM_ROOM = CAVS__PARTIALS / 2 * CAVS__SUM_COLS };
 
-/* Partial gradients: at most two without the others, or all at their places. */
+/* Partial gradients: at most two without the others, or all at their places, to the end of the
+ * smallest power of two that has them. */
 struct cavs__partials {
     int n;
     const float *g[CAVS__PARTIALS];

@@ -17,7 +17,7 @@
 enum { MOST_RANKS = 40 };
 
 struct dealt {
-    int rank_of[64], chunk[CAVS__MAX_PARTIALS];
+    int rank_of[256], chunk[CAVS__MAX_PARTIALS];
     double seconds;
     int sums; /* of all ranks */
 };
@@ -68,10 +68,10 @@ static void ranks_that_are_alike_send_one_sum_each_if_they_can(void **state)
     static const struct {
         int shards, ranks, sums;
         double slowest;
-    } cases[] = {{8, 1, 1, 8},    {8, 2, 2, 4},   {8, 4, 4, 2},  {8, 8, 8, 1},
-                 {8, 5, 5, 2},    {8, 6, 6, 2},   {8, 7, 7, 2},  {8, 3, 5, 3},
-                 {7, 2, 2, 4},    {4, 3, 3, 2},   {32, 8, 8, 4}, {32, 16, 16, 2},
-                 {64, 32, 32, 2}, {64, 3, 9, 22}, {6, 6, 6, 1},  {12, 5, 7, 3}};
+    } cases[] = {{8, 1, 1, 8},  {8, 2, 2, 4},     {8, 4, 4, 2},    {8, 8, 8, 1},   {8, 5, 5, 2},
+                 {8, 6, 6, 2},  {8, 7, 7, 2},     {8, 3, 5, 3},    {7, 2, 2, 4},   {4, 3, 3, 2},
+                 {32, 8, 8, 4}, {32, 16, 16, 2},  {64, 32, 32, 2}, {64, 3, 9, 22}, {6, 6, 6, 1},
+                 {12, 5, 7, 3}, {128, 32, 32, 4}, {256, 32, 32, 8}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct dealt d = deal_evenly(cases[i].shards, cases[i].ranks);

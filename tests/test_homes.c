@@ -280,6 +280,10 @@ static void shards_find_their_homes_and_gradients_of_their_own(void **state)
     assert_int_equal(cavs__partials(&w->e), 32);
     assert_int_equal(cavs__partial_of(&w->e, 31, 0, 1), 31);
     assert_int_equal(cavs__partial_of(&w->e, 33, 0, 1), 1);
+    w->e.nshards = 255;
+    assert_int_equal(cavs__partials(&w->e), 64);
+    w->e.nshards = 256;
+    assert_int_equal(cavs__partials(&w->e), 128);
     free_world(w);
 }
 

@@ -36,7 +36,7 @@
 enum {
     CAVS__MAX_BLOCKS = 8,    /* of a shard */
     CAVS__MAX_SHARDS = 4096, /* of a batch: more than any machine has cores */
-    CAVS__MAX_PARTIALS = 64  /* gradients of a parameter, which are then added up */
+    CAVS__MAX_PARTIALS = 128 /* gradients of a parameter, which are then added up */
 };
 
 /* What an eager block should be worth, at nominal rates: blocks cost tasks. */
@@ -168,6 +168,7 @@ static inline int cavs__partials_among(int most_shards)
     return most_shards < 32    ? 8
            : most_shards < 64  ? 16
            : most_shards < 128 ? 32
+           : most_shards < 256 ? 64
                                : CAVS__MAX_PARTIALS;
 }
 

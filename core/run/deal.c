@@ -14,15 +14,17 @@
 
 #include "core/run/exchange.h"
 
+typedef unsigned __int128 chunk_set; /* a bit for each */
+
+_Static_assert((int)CAVS__MAX_PARTIALS <= 128, "chunks are bits");
+
 /* Chunks that stay together, with their shards. */
 struct bundles {
     int n;
     /* How many of them there are before each bundle, [n + 1]. */
     int chunk[CAVS__MAX_PARTIALS + 1], shards[CAVS__MAX_PARTIALS + 1];
-    uint64_t used; /* chunks */
+    chunk_set used; /* chunks */
 };
-
-_Static_assert((int)CAVS__MAX_PARTIALS <= 64, "chunks are bits");
 
 static int lowest_chunk(const struct cavs__engine *e, int nshards, int shard, int *highest)
 {
@@ -38,16 +40,17 @@ static int lowest_chunk(const struct cavs__engine *e, int nshards, int shard, in
     return lowest;
 }
 
-static uint64_t chunks(int first, int end)
+static chunk_set chunks(int first, int end)
 {
-    return (end < 64 ? UINT64_C(1) << end : 0) - (first < 64 ? UINT64_C(1) << first : 0);
+    return (end < CAVS__MAX_PARTIALS ? (chunk_set)1 << end : 0) -
+           (first < CAVS__MAX_PARTIALS ? (chunk_set)1 << first : 0);
 }
 
 static struct bundles find_bundles(const struct cavs__engine *e, int nshards)
 {
     struct bundles b = {.n = 0};
     int shards[CAVS__MAX_PARTIALS] = {0}; /* shards by the lowest of their chunks */
-    uint64_t bonds = 0;                   /* chunks that go where the one before goes */
+    chunk_set bonds = 0;                  /* chunks that go where the one before goes */
 
     for (int shard = 0; shard < nshards; shard++) {
         int highest, lowest = lowest_chunk(e, nshards, shard, &highest);
@@ -73,9 +76,9 @@ static struct bundles find_bundles(const struct cavs__engine *e, int nshards)
 
 /* Nodes of the tree of sums below which all that is used is one's own: halves where others have
  * something between. */
-static void cut(uint64_t used, uint64_t own, int first, int size, struct cavs__subtotals *s)
+static void cut(chunk_set used, chunk_set own, int first, int size, struct cavs__subtotals *s)
 {
-    uint64_t here = chunks(first, first + size) & used;
+    chunk_set here = chunks(first, first + size) & used;
 
     if ((here & own) && (here & ~own)) {
         cut(used, own, first, size / 2, s);
@@ -89,11 +92,11 @@ static void cut(uint64_t used, uint64_t own, int first, int size, struct cavs__s
 struct cavs__subtotals cavs__subtotals_of(const int *rank_of_chunk, int rank)
 {
     struct cavs__subtotals s = {.n = 0};
-    uint64_t used = 0, own = 0;
+    chunk_set used = 0, own = 0;
 
     for (int k = 0; k < CAVS__MAX_PARTIALS; k++) {
-        used |= (uint64_t)(rank_of_chunk[k] >= 0) << k;
-        own |= (uint64_t)(rank_of_chunk[k] == rank) << k;
+        used |= (chunk_set)(rank_of_chunk[k] >= 0) << k;
+        own |= (chunk_set)(rank_of_chunk[k] == rank) << k;
     }
     cut(used, own, 0, CAVS__MAX_PARTIALS, &s);
     return s;
