@@ -178,7 +178,7 @@ int cavs__order_shard(const struct cavs__order *o, struct cavs__recording *r, in
 
 /* Adds the vertices that are needed for what is wanted.  0 or a code. */
 static int find_vertices(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
-                          const struct cavs__wanted *wanted)
+                         const struct cavs__wanted *wanted)
 {
     struct cavs__needed d = {
         .o = o, .r = r, .cut = b->after > 0 ? b : NULL, .run = r->nruns, .lo = INT32_MAX, .hi = -1};
