@@ -145,8 +145,8 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
 /* ---- tasks side by side ----
  * StarPU has no access mode for "several writers, different rows" that lets them run at once.  So
  * such tasks take what they write as STARPU_R, which orders them with nobody, between two tasks
- * that do nothing and take it as STARPU_RW.  Right only where all workers share one memory node:
- * nothing is then copied, whatever the mode; cavs__submit_batch() sees to that. */
+ * that do nothing and write it.  Right only where all workers share one memory node: nothing is
+ * then copied, whatever the mode; cavs__submit_batch() sees to that. */
 
 static struct starpu_codelet fence_codelet = {
     .where = STARPU_NOWHERE, .nbuffers = STARPU_VARIABLE_NBUFFERS, .name = "cavs_fence"};
