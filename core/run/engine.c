@@ -62,6 +62,12 @@ int cavs__reserve_of_param(struct cavs__engine *e, struct cavs__tensor *t, int c
     return grow(e, t, chunk, rows, 0, CAVS__PINNED) ? CAVS_OK : refuse(e, t, rows, SMALLER_PARAM);
 }
 
+void cavs__leave_unordered(const struct cavs__engine *e, const struct cavs__tensor *t, int chunk)
+{
+    if (e->rt->one_memory)
+        starpu_data_set_sequential_consistency_flag(t->chunks[chunk].handle, 0);
+}
+
 int cavs__reserve_scratch(struct cavs__engine *e, size_t floats)
 {
     if (e->scratch && floats <= e->scratch_floats)

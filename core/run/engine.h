@@ -219,6 +219,10 @@ int cavs__reserve_of_param(struct cavs__engine *e, struct cavs__tensor *t, int c
 /* Like cavs__reserve(), but the first `kept` rows keep their numbers. */
 int cavs__extend(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows,
                  int64_t kept);
+/* Of a new chunk to which the main thread alone writes, when all tasks that read it are done:
+ * StarPU has no order to keep there, where memory is one, and must not, since one with traces notes
+ * every task that has read something until the next task writes to it, and none ever does. */
+void cavs__leave_unordered(const struct cavs__engine *e, const struct cavs__tensor *t, int chunk);
 /* Makes the scratch block of a task at least that large; growing waits for the tasks that use
  * it. */
 int cavs__reserve_scratch(struct cavs__engine *e, size_t floats);

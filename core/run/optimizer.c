@@ -118,7 +118,7 @@ int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
 }
 
 /* Makes room for the lists of a parameter.  Only the main thread writes to them, as it writes index
- * sections (room.c), when all tasks that read them are done: StarPU has no order to keep there. */
+ * sections (room.c), when all tasks that read them are done. */
 static int reserve_lists(struct cavs__engine *e, struct cavs__tensor *lists, int place, int64_t n)
 {
     int rc;
@@ -126,8 +126,8 @@ static int reserve_lists(struct cavs__engine *e, struct cavs__tensor *lists, int
     if (place < lists->nchunks && n <= lists->chunks[place].rows)
         return CAVS_OK;
     rc = cavs__reserve(e, lists, place, n);
-    if (!rc && e->rt->one_memory)
-        starpu_data_set_sequential_consistency_flag(lists->chunks[place].handle, 0);
+    if (!rc)
+        cavs__leave_unordered(e, lists, place);
     return rc;
 }
 

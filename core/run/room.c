@@ -36,16 +36,15 @@ struct read {
     int tensor, chunk;
 };
 
-/* Only the main thread writes to these, when all tasks that read them are done (see write_all()).
- * StarPU has no order to keep there, and must not: one with traces notes every task that has read
- * something until the next task writes to it, and none ever does. */
+/* Only the main thread writes to these, when all tasks that read them are done (see
+ * write_all()). */
 static int reserve_unordered(const struct read *r, int64_t rows)
 {
     const struct cavs__tensor *t = &r->e->tensors[r->tensor];
     int rc = reserve(r->e, r->tensor, r->chunk, rows, cavs__is_at_cpus(r->e, r->shard));
 
-    if (!rc && r->e->rt->one_memory)
-        starpu_data_set_sequential_consistency_flag(t->chunks[r->chunk].handle, 0);
+    if (!rc)
+        cavs__leave_unordered(r->e, t, r->chunk);
     return rc;
 }
 
