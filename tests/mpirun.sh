@@ -36,3 +36,9 @@ ranks() {
     mpirun -np "$n" "$apps/$program" "$@" >"$work/out" 2>"$work/err" </dev/null
     echo $? >"$work/status"
 }
+
+# results: what of the last run is the same however long it took.
+results() {
+    tail -n 1 "$work/out" | tr , '\n' | grep -E '"(epochs|samples|vertices|batches|loss|(train|dev|val|test|best)_[a-z_]*)":'
+    tail -n 1 "$work/out" | grep -o '"epoch_loss":[^]]*'
+}

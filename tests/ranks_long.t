@@ -9,12 +9,6 @@ name=ranks_long
 # shellcheck source=tests/mpirun.sh
 . "${abs_top_srcdir:-.}/tests/mpirun.sh"
 
-# What is the same however long it took.
-results() {
-    tail -n 1 "$work/out" | tr , '\n' | grep -E '"(epochs|samples|vertices|batches|loss|(train|dev|val|test|best)_[a-z_]*)":'
-    tail -n 1 "$work/out" | grep -o '"epoch_loss":[^]]*'
-}
-
 # trained RANKS PROGRAM ARGUMENT...: its results and its model are those of one process, which comes first
 trained() {
     n=$1

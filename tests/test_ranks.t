@@ -100,11 +100,6 @@ rm "$work/wide"
 
 # --- programs -------------------------------------------------------------------------------------
 
-# what a run has to say of the training, without times
-results() {
-    tail -n 1 "$work/out" | tr , '\n' | grep -E '"(loss|samples|vertices|epochs|train_[a-z_]*|dev_[a-z_]*)":'
-}
-
 # shellcheck disable=SC2086 # a list
 {
     run tree_lstm $small --dev "$data/mini-dev.txt" --epochs 4 --json --save "$work/one.safetensors"

@@ -9,12 +9,6 @@ name=ranks_resume
 # shellcheck source=tests/mpirun.sh
 . "${abs_top_srcdir:-.}/tests/mpirun.sh"
 
-# What is the same however long it took.
-results() {
-    tail -n 1 "$work/out" | tr , '\n' | grep -E '"(epochs|samples|vertices|batches|loss|(train|dev|val|test|best)_[a-z_]*)":'
-    tail -n 1 "$work/out" | grep -o '"epoch_loss":[^]]*'
-}
-
 # predicted INPUT PROGRAM...: of the model in $work/model, if there is an input
 predicted() {
     predict_from=$1
