@@ -44,8 +44,8 @@ struct app_options app_options_defaults(void);
 /* The tables; their values lie in a struct app_options. */
 extern const struct app_option app_options_training[], app_options_rate[], app_options_files[],
     app_options_machine[];
-/* --embed and --dropout, which follow those of training, and --min-count, for programs that have
- * them */
+/* --batch, --embed and --dropout, which follow those of training, and --min-count, for programs
+ * that have them */
 extern const struct app_option app_options_batch[], app_options_embed[], app_options_dropout[],
     app_options_words[];
 /* --train, --dev, --test, --vectors; and the same sets packed */
