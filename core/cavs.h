@@ -711,7 +711,9 @@ int cavs_packed_verify(const struct cavs_packed *p);
 
 /** What a runtime works with. */
 struct cavs_runtime_options {
-    int workers; /**< CPU workers; -1: one per core */
+    /** CPU workers; -1: one per core, less one for each device and, where there are devices, one
+     * for the thread that calls */
+    int workers;
     /** CUDA devices; -1: all that can be used, 0: none.  One that cannot be used is a notice, and
      * the run goes on without it. */
     int cuda;

@@ -58,6 +58,14 @@ fc "devices=2" --workers 1 --gpus all --require
 same_loss && [ "$(field workers)" -eq 5 ]
 ok $? "all GPUs, with a core"
 
+HWLOC_SYNTHETIC="node:1 core:8 pu:1"
+HWLOC_THISSYSTEM=1
+export HWLOC_SYNTHETIC HWLOC_THISSYSTEM
+fc "devices=2" --gpus 1
+same_loss && [ "$(field workers)" -eq 8 ] # two of which are the GPU's
+ok $? "of eight cores the GPU takes one, and the thread that prepares batches one"
+unset HWLOC_SYNTHETIC HWLOC_THISSYSTEM
+
 # --- rounded operands ----------------------------------------------------------------------------------
 
 # rounded WHAT: all products of the GPU were

@@ -138,7 +138,8 @@ const struct app_option app_options_recorded[] = {
 
 const struct app_option app_options_machine[] = {
     OPTION_GROUP("Machine:"),
-    ROW(INT, "workers", "N", runtime.workers, FREE, "CPU workers; default: one a core", 0, 4096),
+    ROW(INT, "workers", "N", runtime.workers, FREE,
+        "CPU workers; default: one a core, but for one a device and then one more", 0, 4096),
     ROW(DEVICES, "gpus", "N", runtime.cuda, FREE, "CUDA devices, or 'all'; default: 0", 0, 1024),
     ROW(DEVICES, "opencl", "N", runtime.opencl, FREE,
         "OpenCL devices, or 'all'; default: 0", 0, 1024),

@@ -24,14 +24,10 @@ static int asked_cuda(const struct cavs_runtime_options *o)
  * where there are not so many, several have one.  StarPU's environment goes before this. */
 static void share_cuda(int there, int asked, int here, int all, struct starpu_conf *conf)
 {
-    int n = asked > 0 ? asked : there / all > 0 ? there / all : 1;
-
-    if (there < 2)
-        return;
-    conf->ncuda = n;
+    conf->ncuda = asked > 0 ? asked : there / all > 0 ? there / all : 1;
     conf->use_explicit_workers_cuda_gpuid = 1;
     for (int i = 0; i < STARPU_NMAXWORKERS; i++)
-        conf->workers_cuda_gpuid[i] = (unsigned)((here * n + i) % there);
+        conf->workers_cuda_gpuid[i] = (unsigned)((here * conf->ncuda + i) % there);
 }
 
 /* Small kernels of one device overlap on two streams, and tasks wait in line there, so that it does
@@ -39,14 +35,17 @@ static void share_cuda(int there, int asked, int here, int all, struct starpu_co
 static int prepare_cuda(const struct cavs__driver *driver, int asked, int here, int all,
                         struct starpu_conf *conf)
 {
+    int there;
+
     conf->ncuda = asked;
-    if (asked != 0 && all > 1 && driver && driver->count)
-        share_cuda(driver->count(), asked, here, all, conf);
-    if (asked != 0) {
-        setenv("STARPU_NWORKER_PER_CUDA", "2", 0);
-        setenv("STARPU_CUDA_PIPELINE", "4", 0);
-    }
-    return conf->ncuda;
+    if (asked == 0 || !driver || !driver->count)
+        return asked;
+    there = driver->count();
+    if (all > 1 && there > 1)
+        share_cuda(there, asked, here, all, conf);
+    setenv("STARPU_NWORKER_PER_CUDA", "2", 0);
+    setenv("STARPU_CUDA_PIPELINE", "4", 0);
+    return conf->ncuda >= 0 && conf->ncuda < there ? conf->ncuda : there;
 }
 
 static void implement_cuda(struct starpu_codelet *cl, cavs__device_task *run)

@@ -96,7 +96,7 @@ struct cavs__backend {
     const char *given; /* the variable by which launchers say which a process sees, or NULL */
     /* What StarPU must know of it before it starts: its configuration and environment.  `driver` is
      * the one above.  Of `all` ranks on this machine that see the same devices, this is number
-     * `here`.  Returns how many there will be; -1: all. */
+     * `here`.  Returns how many there will be; -1: all, whose number cannot be said yet. */
     int (*prepare)(const struct cavs__driver *driver, int asked, int here, int all,
                    struct starpu_conf *conf);
     /* Lets such devices run a codelet. */
