@@ -89,14 +89,29 @@ have() {
     [ "$(sort "$work/out" | tr '\n' ';')" = "rank 0: $3;rank 1: $4;" ]
     ok $? "$5" "$work/err" "$work/out"
 }
+# on_gpus OPTIONS ARGUMENT...: two ranks with stand-ins, each as $work/given has it
+on_gpus() {
+    options=$1
+    shift
+    # shellcheck disable=SC2086
+    CAVS_DEVICE_PRODUCTS=library mpirun -np 2 "$work/given" "$gpus" "$options" "$apps/tree_lstm" $small --quiet --json \
+        --gpus 1 "$@" >"$work/out" 2>"$work/err" </dev/null
+    echo $? >"$work/status"
+}
+same() {
+    status_is 0 && holds "($(field loss) / $loss - 1) ^ 2 < 1e-10" && holds "$(field launches) > 0"
+}
 # learns GPUS DESCRIPTION
 learns() {
-    # shellcheck disable=SC2086
-    CAVS_DEVICE_PRODUCTS=library CAVS_PLACEMENT=device mpirun -np 2 "$gpus" "devices=$1" "$apps/tree_lstm" $small --epochs 2 \
-        --quiet --json --gpus 1 >"$work/out" 2>"$work/err" </dev/null
-    echo $? >"$work/status"
-    status_is 0 && holds "($(field loss) / $loss - 1) ^ 2 < 1e-10" && holds "$(field launches) > 0"
-    ok $? "$2" "$work/err" "$work/out"
+    CAVS_PLACEMENT=device on_gpus "devices=$1" --epochs 2
+    same
+    ok $? "$2: the same loss" "$work/err" "$work/out"
+    on_gpus "devices=$1" --epochs 2
+    same && holds "$(field tasks) <= 12 * $(field batches)"
+    ok $? "$2: few tasks where a GPU is the home of a rank's shards" "$work/err" "$work/out"
+}
+a_batch() {
+    awk "BEGIN { print $(field launches) / $(field batches) }"
 }
 if [ ! -e "$tests/cuda/libcuda.so.1" ] || ! command -v "${CXX:-c++}" >/dev/null; then
     skip "ranks on one machine share out its GPUs" "built without CUDA, or no C++ compiler"
@@ -109,8 +124,21 @@ else
     have 1 devices=1 0 0 "as they do the only one"
     printf '#!/bin/sh\nCUDA_VISIBLE_DEVICES=$OMPI_COMM_WORLD_RANK$PMI_RANK exec "$@"\n' >"$work/given"
     have -1 devices=2 '0 1' '0 1' "those that their launcher has given GPUs take what they see"
-    learns 2 "two ranks with a GPU each: the same loss"
-    learns 1 "and two that share one"
+    printf '#!/bin/sh\nexec "$@"\n' >"$work/given"
+    learns 2 "two ranks with a GPU each"
+    learns 1 "two that share one"
+
+    # rank 1 sees none: "$2" are the stand-in's options
+    printf '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 0 ] || { run=$1; shift 2; set -- "$run" devices=0 "$@"; }\nexec "$@"\n' \
+        >"$work/given"
+    on_gpus "devices=1" --epochs 2
+    same
+    ok $? "a rank with a GPU and one without: the same loss" "$work/err" "$work/out"
+    on_gpus "devices=1 slow=0:300" --epochs 2
+    begun=$(a_batch)
+    on_gpus "devices=1 slow=0:300" --epochs 20
+    status_is 0 && holds "$(a_batch) < .7 * $begun"
+    ok $? "a rank whose GPU is slow gets fewer shards" "$work/err" "$work/out"
 fi
 
 echo "1..$count"

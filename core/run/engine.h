@@ -80,6 +80,7 @@ struct cavs__home {
 
 struct cavs__homes {
     int n;
+    bool cut; /* a batch is cut by how fast they are */
     struct cavs__home home[CAVS__MAX_HOMES];
     double work[CAVS__SLOTS][CAVS__MAX_HOMES]; /* of the batch in each slot */
     int slot;                                  /* of the batch that is being prepared */
@@ -315,6 +316,8 @@ void cavs__run_here(struct cavs__engine *e, struct starpu_task *t);
 /* Decides how many shards there are, and where each lives. */
 int cavs__homes_init(struct cavs__engine *e);
 void cavs__homes_free(struct cavs__engine *e);
+/* Is a batch cut by how fast homes are?  Several ranks cut it alike, whatever homes each has. */
+bool cavs__homes_cut(const struct cavs__engine *e);
 /* The home of a shard of this batch; -1: it has none.  Where there is one home, tasks of no shard
  * (-1) have it, too. */
 int cavs__home_of(const struct cavs__engine *e, int shard);
@@ -349,6 +352,9 @@ const double *cavs__shares(const struct cavs__engine *e, enum cavs__run run);
 void cavs__homes_observe(struct cavs__engine *e, int slot);
 void cavs__homes_begin(struct cavs__engine *e, int slot, enum cavs__run run);
 void cavs__homes_count(struct cavs__engine *e, int slot, int shard, double work);
+/* How many devices have this rank's shards, which they compute side by side, and the work a second
+ * of each of them, with gradients; 0: it is not known yet. */
+int cavs__homes_pace(const struct cavs__engine *e, double *speed);
 void cavs__homes_explain(FILE *out, const struct cavs__engine *e);
 
 /* devices.c */

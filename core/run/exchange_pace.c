@@ -3,8 +3,8 @@
  * exchange_pace.c - how fast the ranks are, and shards dealt anew where others would be done
  * sooner; see exchange.h.
  *
- * What counts is the time that workers of a rank spend with tasks of its shards, not what they wait
- * for others.  Ranks tell one another their paces where they meet anyway, and all come to the same
+ * What counts is the time that workers of a rank spend with tasks of its shards, and devices from
+ * when all have the parameters until they are done with theirs, not what they wait for others.  Ranks tell one another their paces where they meet anyway, and all come to the same
  * from the same numbers.  Bits do not depend on who has a shard.
  */
 #include <stdlib.h>
@@ -54,12 +54,17 @@ static void reconsider(struct cavs__exchange *x, int nshards)
     x->dealt_by = NULL;
 }
 
-/* This rank's pace.  How long devices take is not known: theirs is the mean of others, too. */
+/* This rank's pace: of its devices where they have its shards.  How long tasks take that StarPU
+ * places on devices is not known: then it is the mean of others, too. */
 struct cavs__pace cavs__own_pace(const struct cavs__exchange *x)
 {
-    return (struct cavs__pace){.workers = (int)starpu_cpu_worker_get_count(),
-                               .speed =
-                                   x->seconds > 0 && !x->e->devices ? x->work / x->seconds : 0};
+    struct cavs__pace pace = {.workers = (int)starpu_cpu_worker_get_count(), .speed = 0};
+
+    if (x->e->homes)
+        pace.workers = cavs__homes_pace(x->e, &pace.speed);
+    else if (x->seconds > 0 && !x->e->devices)
+        pace.speed = x->work / x->seconds;
+    return pace;
 }
 
 void cavs__pace_begin(struct cavs__exchange *x, const struct cavs__batch *b, int slot)

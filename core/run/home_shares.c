@@ -101,14 +101,16 @@ const double *cavs__shares(const struct cavs__engine *e, enum cavs__run run)
 {
     struct cavs__homes *hs = e->homes;
 
-    for (int i = 0; hs && i < hs->n; i++) {
+    if (!cavs__homes_cut(e))
+        return NULL;
+    for (int i = 0; i < hs->n; i++) {
         struct cavs__home *h = &hs->home[i];
         double rate = rate_of(hs, h, run != CAVS__RUN_EVALUATE);
 
         for (int k = 0; k < h->n; k++)
             hs->share[h->first + k] = k < h->used ? rate / h->used : 0;
     }
-    return hs ? hs->share : NULL;
+    return hs->share;
 }
 
 /* When a home could begin with the batch after the one in `slot`: after updates everybody waits for
@@ -180,11 +182,40 @@ void cavs__homes_observe(struct cavs__engine *e, int slot)
     }
 }
 
+int cavs__homes_pace(const struct cavs__engine *e, double *speed)
+{
+    const struct cavs__homes *hs = e->homes;
+    double sum = 0;
+    int n = 0;
+
+    for (int i = 0; i < hs->n; i++) {
+        if (hs->home[i].device >= 0 && is_usable(&hs->home[i])) {
+            sum += hs->home[i].rate[1];
+            n++;
+        }
+    }
+    *speed = n > 0 ? sum / n : 0;
+    return n;
+}
+
+/* Where several ranks cut a batch alike. */
+static void explain_turns(FILE *out, const struct cavs__homes *hs)
+{
+    for (int i = 0; i < hs->n; i++)
+        if (hs->home[i].device >= 0)
+            fprintf(out, "home: %s: shards of this rank, which its devices take in turn\n",
+                    hs->home[i].name);
+}
+
 void cavs__homes_explain(FILE *out, const struct cavs__engine *e)
 {
     const double *share = cavs__shares(e, e->slots[0].run);
     double sum = 0;
 
+    if (!share) {
+        explain_turns(out, e->homes);
+        return;
+    }
     for (int i = 0; i < e->nshards; i++)
         sum += share[i];
     for (int i = 0; i < e->homes->n; i++) {

@@ -6,9 +6,11 @@
  * The tasks of a shard stay at its home, so that its tensors are never moved; parameters and their
  * gradients travel once a batch.  home_shares.c says how large shards are.
  *
- * Several ranks cut a batch alike, whatever devices each has: then there are no homes, and StarPU's
- * scheduler places the tasks.
+ * Several ranks cut a batch alike, whatever devices each has.  The devices of a rank are homes of
+ * its shards then, which they take in turn, and how fast they are decides how many shards the rank
+ * gets (exchange_pace.c).
  */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,13 +50,18 @@ static bool cpus_are_a_home(const struct cavs__homes *hs)
     return hs->home[hs->n - 1].device < 0;
 }
 
+static int count_devices(const struct cavs__homes *hs)
+{
+    return hs->n - cpus_are_a_home(hs);
+}
+
 /* Gives one shard to each device, and the others to the CPU workers; without those they go round.
  * Devices have some to spare for batches that are larger than their memory.  Returns how many
  * shards there are. */
 static int deal_shards(struct cavs__homes *hs, int shards)
 {
     bool cpus = cpus_are_a_home(hs);
-    int devices = hs->n - cpus, at = 0;
+    int devices = count_devices(hs), at = 0;
 
     for (int i = 0; i < hs->n; i++) {
         struct cavs__home *h = &hs->home[i];
@@ -69,38 +76,58 @@ static int deal_shards(struct cavs__homes *hs, int shards)
     return at;
 }
 
+/* The home of a shard, if it has room there. */
+static int own_home(const struct cavs__homes *hs, int shard)
+{
+    int i = 0;
+
+    if (!hs->cut)
+        return shard % count_devices(hs);
+    while (shard >= hs->home[i].first + hs->home[i].n)
+        i++;
+    return i;
+}
+
 /* A chain that follows its eager work block by block begins earlier, but on a device not by more
  * than the tasks of the blocks cost. */
 static void mark_whole(struct cavs__engine *e)
 {
-    for (int i = 0; i < e->homes->n; i++) {
-        const struct cavs__home *h = &e->homes->home[i];
+    for (int k = 0; k < e->nshards; k++) {
+        const struct cavs__home *h = &e->homes->home[own_home(e->homes, k)];
 
-        for (int k = h->first; k < h->first + h->n; k++)
-            e->homes->whole[k] = h->device >= 0 && cavs__device_grain(e) == INFINITY;
+        e->homes->whole[k] = h->device >= 0 && cavs__device_grain(e) == INFINITY;
     }
+}
+
+/* Adds the devices and the CPU workers, as many as there are shards for. */
+static void add_homes(struct cavs__homes *hs, int shards)
+{
+    for (int i = 0; i < CAVS__MAX_DEVICES && hs->n < shards; i++) {
+        if (cavs__devices->usable(i))
+            add_device(hs, i);
+    }
+    if (starpu_cpu_worker_get_count() > 0 && hs->n < shards)
+        add_cpus(hs);
 }
 
 int cavs__homes_init(struct cavs__engine *e)
 {
-    int cpus = (int)starpu_cpu_worker_get_count(), wanted = e->options->shards;
+    int wanted = e->options->shards,
+        workers = cavs__devices->count() + (int)starpu_cpu_worker_get_count();
     struct cavs__homes *hs;
 
-    e->nshards = wanted > 0                        ? wanted
-                 : e->rt->cores < CAVS__MAX_SHARDS ? e->rt->cores
-                                                   : CAVS__MAX_SHARDS;
-    if (!e->devices || e->rt->ranks || e->rt->placement || e->options->check_finite)
+    e->nshards = wanted > 0                         ? wanted
+                 : e->rt->shards < CAVS__MAX_SHARDS ? e->rt->shards
+                                                    : CAVS__MAX_SHARDS;
+    if (!e->devices || e->rt->placement || e->options->check_finite)
         return CAVS_OK;
     hs = calloc(1, sizeof *hs);
     if (!hs)
         return cavs__fail_nomem("homes of shards", sizeof *hs);
-    for (int i = 0; i < CAVS__MAX_DEVICES && (wanted <= 0 || hs->n < wanted); i++) {
-        if (cavs__devices->usable(i))
-            add_device(hs, i);
-    }
-    if (cpus > 0 && (wanted <= 0 || hs->n < wanted))
-        add_cpus(hs);
-    e->nshards = deal_shards(hs, wanted > 0 ? wanted : cavs__devices->count() + cpus);
+    hs->cut = !e->rt->ranks;
+    add_homes(hs, hs->cut && wanted > 0 ? wanted : INT_MAX);
+    if (hs->cut)
+        e->nshards = deal_shards(hs, wanted > 0 ? wanted : workers);
     e->homes = hs;
     hs->share = calloc((size_t)e->nshards, sizeof *hs->share);
     hs->bytes = calloc((size_t)e->nshards, sizeof *hs->bytes);
@@ -130,12 +157,18 @@ bool cavs__cpus_have_shards(const struct cavs__engine *e)
     return hs && cpus_are_a_home(hs) && hs->work[hs->slot][hs->n - 1] > 0;
 }
 
-/* The home that has all work of the batch at hand, if it is a device's; -1: there is none. */
+bool cavs__homes_cut(const struct cavs__engine *e)
+{
+    return e->homes && e->homes->cut;
+}
+
+/* The home that has all work of the batch at hand, if it is a device's; -1: there is none, or there
+ * are other ranks, whose numbers come to main memory. */
 static int only_device(const struct cavs__homes *hs)
 {
-    int only = hs->n == 1 ? 0 : -1;
+    int only = hs->n == 1 && hs->cut ? 0 : -1;
 
-    for (int i = 0; i < hs->n && hs->n > 1; i++) {
+    for (int i = 0; i < hs->n && hs->n > 1 && hs->cut; i++) {
         if (hs->work[hs->slot][i] <= 0)
             continue;
         if (only >= 0 || hs->home[i].device < 0)
@@ -143,16 +176,6 @@ static int only_device(const struct cavs__homes *hs)
         only = i;
     }
     return only;
-}
-
-/* The home of a shard, if it has room there. */
-static int own_home(const struct cavs__homes *hs, int shard)
-{
-    int i = 0;
-
-    while (shard >= hs->home[i].first + hs->home[i].n)
-        i++;
-    return i;
 }
 
 int cavs__home_of(const struct cavs__engine *e, int shard)
@@ -197,16 +220,11 @@ double cavs__home_room(const struct cavs__engine *e, int home)
     return home >= 0 ? MOST_ROOM * e->homes->home[home].room : 0;
 }
 
-static int count_devices(const struct cavs__homes *hs)
-{
-    return hs->n - cpus_are_a_home(hs);
-}
-
 int cavs__partial_of(const struct cavs__engine *e, int shard, int partial, int partials)
 {
     int most = cavs__partials_among(e->nshards), i, devices;
 
-    if (!e->homes)
+    if (!cavs__homes_cut(e))
         return (shard * partials + partial) % most;
     i = own_home(e->homes, shard);
     devices = count_devices(e->homes);
@@ -219,7 +237,7 @@ int cavs__partials(const struct cavs__engine *e)
 {
     int n = e->nshards, most = cavs__partials_among(n), devices;
 
-    if (e->homes) {
+    if (cavs__homes_cut(e)) {
         devices = count_devices(e->homes);
         n = devices + (devices < e->homes->n ? e->homes->home[devices].n : 0);
     }
@@ -228,14 +246,14 @@ int cavs__partials(const struct cavs__engine *e)
 
 int cavs__shards_of_batch(const struct cavs__engine *e, int n)
 {
-    return n < e->nshards && !e->homes ? n : e->nshards;
+    return n < e->nshards && !cavs__homes_cut(e) ? n : e->nshards;
 }
 
 bool cavs__homes_crowded(struct cavs__engine *e, const size_t *bytes)
 {
     bool crowded = false;
 
-    for (int i = 0; e->homes && i < e->homes->n; i++) {
+    for (int i = 0; cavs__homes_cut(e) && i < e->homes->n; i++) {
         struct cavs__home *h = &e->homes->home[i];
         double most = 0;
         int wanted;
@@ -269,14 +287,12 @@ int cavs__homes_send_away(struct cavs__engine *e, const size_t *bytes)
     struct cavs__homes *hs = e->homes;
     int rc = CAVS_OK;
 
-    for (int i = 0; hs && i < hs->n; i++) {
-        struct cavs__home *h = &hs->home[i];
+    for (int k = 0; hs && k < e->nshards && !rc; k++) {
+        const struct cavs__home *h = &hs->home[own_home(hs, k)];
 
-        for (int k = h->first; k < h->first + h->n && !rc; k++) {
-            hs->away[k] = false;
-            if (h->room > 0 && (double)bytes[k] > MOST_ROOM * h->room)
-                rc = send_away(hs, h, k, bytes[k]);
-        }
+        hs->away[k] = false;
+        if (h->room > 0 && (double)bytes[k] > MOST_ROOM * h->room)
+            rc = send_away(hs, h, k, bytes[k]);
     }
     return rc;
 }

@@ -82,11 +82,22 @@ static int check(const struct cavs_runtime_options *o)
     return cavs__devices_check(o);
 }
 
+/* One a core; but devices want large shards, so that several ranks have one for each device that
+ * they ask for, whether it is there or not: all have to come to the same number. */
+static int default_shards(const struct cavs_runtime_options *o, const struct cavs_runtime *rt)
+{
+    int devices = cavs__devices_asked(o) > 0 ? cavs__devices_asked(o) : 1;
+
+    return rt->ranks && cavs__devices_wanted(o) ? cavs__ranks_count(rt->ranks) * devices
+                                                : rt->cores;
+}
+
 /* Notes what is known of the runtime once StarPU runs. */
 static void look_at_workers(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 {
     running = rt->pid = getpid();
     rt->require = o->require;
+    rt->shards = default_shards(o, rt);
     rt->workers = (int)starpu_worker_get_count();
     rt->one_memory = starpu_memory_nodes_get_count() == 1;
     cavs__cost_measure(&rt->cost, rt->record != NULL);

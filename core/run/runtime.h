@@ -20,7 +20,8 @@ struct cavs__folder {
 
 struct cavs_runtime {
     int workers;
-    int cores;   /* of the machine, for the default number of shards */
+    int cores;   /* of the machine */
+    int shards;  /* into how many a session cuts a batch by default */
     int threads; /* hardware threads of a core */
     int l2_bytes;
     int64_t l3_bytes; /* of one third-level cache, which some cores share */

@@ -17,9 +17,12 @@ static void describe_options(FILE *to, const struct cavs_session *s)
     const struct cavs_session_options *o = &s->options;
 
     fprintf(to, "%d shards%s, %s, lr %.9g, clip %.9g, scale %.9g%s, seed %llu, %s, %s",
-            s->engine.nshards, o->shards ? "" : " (one a core)", cavs_optimizer_name(o->optimizer),
-            (double)o->lr, (double)o->clip, (double)o->scale, o->mean ? " of the mean" : "",
-            (unsigned long long)o->seed, cavs_policy_name(o->policy),
+            s->engine.nshards,
+            o->shards                       ? ""
+            : s->rt->shards == s->rt->cores ? " (one a core)"
+                                            : " (one a device)",
+            cavs_optimizer_name(o->optimizer), (double)o->lr, (double)o->clip, (double)o->scale,
+            o->mean ? " of the mean" : "", (unsigned long long)o->seed, cavs_policy_name(o->policy),
             cavs_precision_name(o->precision));
     fprintf(to, "%s%s%s%s%s%s", o->inference ? ", inference" : "", o->no_lazy ? ", no lazy" : "",
             o->no_eager ? ", no eager" : "", o->no_fusion ? ", no fusion" : "",

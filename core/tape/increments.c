@@ -154,7 +154,7 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
                                   .symbols = symbols,
                                   .rows = !finish,
                                   .foreseen = cavs__take_foreseen(t, finish),
-                                  .e = g.e->homes ? g.e : NULL};
+                                  .e = cavs__homes_cut(g.e) ? g.e : NULL};
     struct cavs_stats *stats = &t->session->stats;
     double start = cavs__busy_seconds();
     int rc;
