@@ -41,6 +41,7 @@ static struct world *new_world(int n, const struct machine *m)
     w->e.homes = &w->homes;
     w->e.nshards = w->homes.n = n;
     w->e.nslots = 2;
+    w->homes.cut = true;
     w->homes.share = w->share;
     for (int i = 0; i < n; i++)
         w->homes.home[i] = (struct cavs__home){
@@ -287,6 +288,48 @@ static void shards_find_their_homes_and_gradients_of_their_own(void **state)
     free_world(w);
 }
 
+/* Each device is as fast as 1 then. */
+static void cpu_workers_have_little_of_a_batch_before_rates_are_known(void **state)
+{
+    (void)state;
+    struct world *w = new_world(3, (struct machine[]){{"a", 0, 0}, {"b", 0, 0}, {"cpus", 0, 0}});
+    w->homes.home[0].device = 0;
+    cavs__shares(&w->e, CAVS__RUN_TRAIN);
+    assert_true(w->share[2] == 0.25);
+    w->homes.home[1].device = 1;
+    cavs__shares(&w->e, CAVS__RUN_TRAIN);
+    assert_true(w->share[2] == 0.5);
+    free_world(w);
+}
+
+/* All ranks cut a batch alike, so nothing of that follows from the devices that one of them has. */
+static void the_devices_of_a_rank_take_its_shards_in_turn(void **state)
+{
+    (void)state;
+    struct world *w = new_world(3, (struct machine[]){{"a", 0, 0}, {"b", 0, 0}, {"cpus", 0, 0}});
+    double speed;
+    w->homes.home[0].device = 0;
+    w->homes.home[1].device = 1;
+    w->homes.home[0].n = w->homes.home[1].n = w->homes.home[2].n = 0;
+    w->homes.cut = false;
+    w->e.nshards = 7;
+    for (int shard = 0; shard < 7; shard++)
+        assert_int_equal(cavs__home_of(&w->e, shard), shard % 2);
+    assert_int_equal(cavs__home_of(&w->e, -1), -1);
+    assert_null(cavs__shares(&w->e, CAVS__RUN_TRAIN));
+    assert_int_equal(cavs__shards_of_batch(&w->e, 3), 3);
+    int partials = cavs__partials(&w->e), partial = cavs__partial_of(&w->e, 5, 0, 1);
+    w->homes.home[0].rate[1] = 3;
+    w->homes.home[1].rate[1] = 5;
+    w->homes.home[2].rate[1] = 100;
+    assert_int_equal(cavs__homes_pace(&w->e, &speed), 0); /* none of these devices can be used */
+    assert_true(speed == 0);
+    w->e.homes = NULL;
+    assert_int_equal(cavs__partials(&w->e), partials);
+    assert_int_equal(cavs__partial_of(&w->e, 5, 0, 1), partial);
+    free_world(w);
+}
+
 static void shards_that_crowd_a_device_are_cut(void **state)
 {
     (void)state;
@@ -352,6 +395,8 @@ int main(void)
         cmocka_unit_test(shards_that_crowd_a_device_are_cut),
         cmocka_unit_test(what_a_device_cannot_hold_goes_to_the_cpus),
         cmocka_unit_test(like_devices_have_equal_shares),
+        cmocka_unit_test(cpu_workers_have_little_of_a_batch_before_rates_are_known),
+        cmocka_unit_test(the_devices_of_a_rank_take_its_shards_in_turn),
         cmocka_unit_test(shards_find_their_homes_and_gradients_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

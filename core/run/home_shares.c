@@ -70,10 +70,20 @@ static bool all_have(const struct cavs__homes *hs, int run, bool measured)
     return true;
 }
 
-/* To begin with every home has to be given something, however small the batches are. */
-static double first_share(const struct cavs__home *h, int run)
+/* Before rates are measured CPU workers are thought as fast as they have to be to get anything:
+ * where they are slower, devices have nearly all of a batch from the beginning, and their tensors
+ * need not grow, which waits for the batch before and pins memory.  Every home has to be given
+ * something, however small the batches are. */
+static double first_rate(const struct cavs__homes *hs, const struct cavs__home *h, int run)
 {
-    return h->given >> run & 1 ? 1e-3 : 1;
+    double rate = 1;
+    int devices = 0;
+
+    for (int i = 0; i < hs->n; i++)
+        devices += hs->home[i].device >= 0;
+    if (h->device < 0 && devices > 0)
+        rate = LEAST * devices;
+    return !all_have(hs, run, false) && h->given >> run & 1 ? 1e-3 * rate : rate;
 }
 
 static double rate_of_devices(const struct cavs__homes *hs, int run)
@@ -94,7 +104,7 @@ static double rate_of(const struct cavs__homes *hs, const struct cavs__home *h, 
         return h->device < 0 && mean_rate(hs, h, run) < LEAST * rate_of_devices(hs, run)
                    ? 0
                    : mean_rate(hs, h, run);
-    return (all_have(hs, run, false) ? 1 : first_share(h, run)) * h->used;
+    return first_rate(hs, h, run);
 }
 
 const double *cavs__shares(const struct cavs__engine *e, enum cavs__run run)

@@ -166,9 +166,11 @@ bool cavs__homes_cut(const struct cavs__engine *e)
  * are other ranks, whose numbers come to main memory. */
 static int only_device(const struct cavs__homes *hs)
 {
-    int only = hs->n == 1 && hs->cut ? 0 : -1;
+    int only = hs->n == 1 ? 0 : -1;
 
-    for (int i = 0; i < hs->n && hs->n > 1 && hs->cut; i++) {
+    if (!hs->cut)
+        return -1;
+    for (int i = 0; i < hs->n && hs->n > 1; i++) {
         if (hs->work[hs->slot][i] <= 0)
             continue;
         if (only >= 0 || hs->home[i].device < 0)
