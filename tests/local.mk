@@ -405,8 +405,8 @@ EXTRA_DIST += tests/mpirun.sh tests/ranks_long.t
 
 # --- programs beside the same models by hand and in PyTorch ------------------------------------------
 
-LONG_TESTS += tests/peers_long.t
-EXTRA_DIST += tests/peers_long.t
+LONG_TESTS += tests/peers_long.t tests/perf_long.t
+EXTRA_DIST += tests/peers_long.t tests/perf_long.t
 
 # --- simulated machines --------------------------------------------------------------------------------
 
