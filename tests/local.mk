@@ -279,6 +279,10 @@ check_PROGRAMS += tests/test_device_allocation
 tests_test_device_allocation_SOURCES = tests/test_device_allocation.c tests/failing_alloc.c \
 	tests/failing_alloc.h
 tests_test_device_allocation_LDADD = $(tests_test_allocation_LDADD)
+check_PROGRAMS += tests/test_task_buffers
+tests_test_task_buffers_SOURCES = tests/test_task_buffers.c tests/failing_alloc.c \
+	tests/failing_alloc.h
+tests_test_task_buffers_LDADD = $(tests_test_allocation_LDADD)
 EXTRA_DIST += tests/failing_alloc.names
 CLEANFILES += tests/failing-libcavs-static.a
 

@@ -272,17 +272,20 @@ double cavs__grain(const struct cavs__engine *e);
 double cavs__device_grain(const struct cavs__engine *e);
 
 /* slot.c */
-/* Makes a task of the slot, and of a shard or none (-1), for up to nbuffers handles, which the
- * caller adds by cavs__task_buffer().  NULL: out of memory. */
+/* Makes a task of the slot, and of a shard or none (-1).  Never NULL. */
 struct starpu_task *cavs__task_create(struct cavs__engine *e, int slot, int shard,
-                                      struct starpu_codelet *cl, void *arg, int nbuffers);
+                                      struct starpu_codelet *cl, void *arg);
+/* Adds a handle; a task takes any number of them.  If memory is short for that the task stays
+ * incomplete: whoever submits it gets CAVS_ENOMEM. */
 void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
                        enum starpu_data_access_mode mode);
+/* Has the task all handles that were added?  0, or CAVS_ENOMEM, which is reported. */
+int cavs__task_complete(const struct starpu_task *t);
 int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t);
 /* pieces.c: makes a task that does nothing.  One is submitted before, and one after, tasks that
  * write different rows of the same data at the same time: these take the data for reading, and it
  * takes them for writing. */
-struct starpu_task *cavs__fence_create(struct cavs__engine *e, int slot, int nbuffers);
+struct starpu_task *cavs__fence_create(struct cavs__engine *e, int slot);
 void cavs__task_drop(struct starpu_task *t); /* a task that was not submitted */
 void cavs__slot_open(struct cavs__slot *slot, int nshards);
 void cavs__slot_close(struct cavs__slot *slot); /* no more tasks will be added */

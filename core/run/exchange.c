@@ -221,9 +221,7 @@ static int merge_norms(struct cavs__exchange *x, int slot, starpu_data_handle_t 
         return cavs__fail_nomem("task", sizeof *a);
     *a = (struct cavs__norms_args){
         .n = ranks - 1, .nparams = x->e->plan->model->nstored, .source = source};
-    t = cavs__task_create(x->e, slot, -1, &x->merge_norms, a, ranks);
-    if (!t)
-        return CAVS_ENOMEM;
+    t = cavs__task_create(x->e, slot, -1, &x->merge_norms, a);
     cavs__task_buffer(t, norms, STARPU_RW);
     for (int i = 0; i < ranks; i++) {
         if (i != cavs__rank(x->ranks))

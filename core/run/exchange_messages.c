@@ -162,9 +162,7 @@ int cavs__submit_ready(struct cavs__exchange *x, int slot)
     n = cavs__own_partials(x, handles);
     if (n == 0)
         return CAVS_OK;
-    t = cavs__task_create(x->e, slot, -1, &ready_codelet, NULL, n);
-    if (!t)
-        return CAVS_ENOMEM;
+    t = cavs__task_create(x->e, slot, -1, &ready_codelet, NULL);
     for (int i = 0; i < n; i++)
         cavs__task_buffer(t, handles[i], STARPU_R);
     t->callback_func = gradients_ready;

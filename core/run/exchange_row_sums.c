@@ -102,9 +102,9 @@ static int sum_table(struct cavs__exchange *x, const struct cavs__batch *b, int 
     struct starpu_task *t;
     int rc = a && number && handles ? fill_args(x, own, slot, sums, a) : CAVS_ENOMEM;
 
-    t = rc ? NULL : cavs__task_create(x->e, slot, -1, &x->sum_rows, a, own->nlookups + (int)most);
-    if (!t)
+    if (rc)
         return cavs__fail_nomem("task", sizeof *a);
+    t = cavs__task_create(x->e, slot, -1, &x->sum_rows, a);
     find_blocks(x, k, task, &s);
     a->cols = x->tables[table]->cols;
     a->number = number;

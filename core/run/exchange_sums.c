@@ -104,9 +104,7 @@ static int submit_sum(struct adding *s, struct cavs__block *out, bool with_other
         rc = cavs__block_make(out, s->x->parcels[s->parcel].floats);
     if (rc)
         return rc;
-    t = cavs__task_create(s->x->e, s->slot, -1, &s->x->sum, s->a, s->nhandles + 1);
-    if (!t)
-        return CAVS_ENOMEM;
+    t = cavs__task_create(s->x->e, s->slot, -1, &s->x->sum, s->a);
     cavs__task_buffer(t, out->handle, STARPU_W);
     for (int i = 0; i < s->nhandles; i++)
         cavs__task_buffer(t, s->handles[i], STARPU_R);

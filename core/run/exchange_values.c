@@ -43,10 +43,7 @@ static int submit_value(struct cavs__exchange *x, int slot, int parcel)
     if (!a || !items)
         return cavs__fail_nomem("task", n * sizeof *items);
     *a = (struct cavs__values_args){.items = items, .there = x->parcels[parcel].direct};
-    t = cavs__task_create(x->e, slot, -1, own ? &x->pack : &x->unpack, a,
-                          1 + (int)n * (1 + CAVS__LAYOUTS));
-    if (!t)
-        return CAVS_ENOMEM;
+    t = cavs__task_create(x->e, slot, -1, own ? &x->pack : &x->unpack, a);
     if (!a->there)
         cavs__task_buffer(t, x->parcels[parcel].all.handle, own ? STARPU_W : STARPU_R);
     for (int i = 0; i < x->nshares; i++) {

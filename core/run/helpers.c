@@ -61,15 +61,12 @@ static struct starpu_codelet codelet = {.cpu_funcs = {run_helper},
                                         .name = "cavs_help"};
 
 /* Submits a helper.  It is not counted among the tasks of the batch, since there may be more of
- * them or fewer; but the batch waits for it.  Without memory for it, or where StarPU refuses it,
- * there is none. */
+ * them or fewer; but the batch waits for it.  Where StarPU refuses it, there is none. */
 static void call(struct cavs__helped *h)
 {
     struct cavs__slot *slot = &h->engine->slots[h->slot];
-    struct starpu_task *t = cavs__task_create(h->engine, h->slot, -1, &codelet, h, 0);
+    struct starpu_task *t = cavs__task_create(h->engine, h->slot, -1, &codelet, h);
 
-    if (!t)
-        return;
     t->priority = PRIORITY;
     atomic_fetch_add(&h->called, 1);
     cavs__slot_hold(slot);

@@ -88,13 +88,13 @@ int cavs__task_submit(struct cavs__engine *e, int slot, struct starpu_task *t, d
 {
     struct cavs__join *kept = &e->join;
     double grain = cavs__is_at_device(t) ? cavs__device_grain(e) : kept->grain;
-    int rc = CAVS_OK;
+    int rc = cavs__task_complete(t);
 
-    if (e->here.now) {
+    if (!rc && e->here.now) {
         cavs__run_here(e, t);
         return CAVS_OK;
     }
-    if (kept->n > 0 && (grain <= 0 || !in_one_place(kept->tasks[0], t) || is_full(kept, t)))
+    if (!rc && kept->n > 0 && (grain <= 0 || !in_one_place(kept->tasks[0], t) || is_full(kept, t)))
         rc = cavs__join_flush(e, slot);
     if (rc) {
         cavs__task_drop(t);

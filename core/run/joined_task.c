@@ -194,11 +194,8 @@ static double room_for(const struct cavs__engine *e, int slot, const struct star
 static struct starpu_task *new_task(struct cavs__engine *e, int slot, struct joined *arg)
 {
     const struct starpu_task *first = e->join.tasks[0];
-    struct starpu_task *t =
-        cavs__task_create(e, slot, -1, codelet_for(first), arg, e->join.buffers);
+    struct starpu_task *t = cavs__task_create(e, slot, -1, codelet_for(first), arg);
 
-    if (!t)
-        return NULL;
     t->priority = first->priority;
     t->where = first->where;
     t->workerids = first->workerids;
@@ -222,7 +219,7 @@ struct starpu_task *cavs__joined_task(struct cavs__engine *e, int slot, int *tak
         return NULL;
     cavs__table_empty(&j.handles, (size_t)kept->buffers);
     j.task = new_task(e, slot, arg);
-    for (; j.task && i < kept->n; i++) {
+    for (; i < kept->n; i++) {
         double more = room > 0 ? more_bytes(&j, kept->tasks[i]) : 0;
 
         if (i > 0 && room > 0 && j.bytes + more > room)
@@ -231,8 +228,12 @@ struct starpu_task *cavs__joined_task(struct cavs__engine *e, int slot, int *tak
         add_part(&j, &arg->parts[i], buffer, kept->tasks[i]);
         buffer += kept->tasks[i]->nbuffers;
     }
+    if (cavs__task_complete(j.task)) {
+        cavs__task_drop(j.task);
+        return NULL;
+    }
     *taken = arg->n = i;
-    if (j.task && kept->helping && cavs__helping_task(e, slot, kept->helping)) {
+    if (kept->helping && cavs__helping_task(e, slot, kept->helping)) {
         arg->helping = kept->helping;
         cavs__helped_place(e, j.task);
     }

@@ -67,9 +67,7 @@ static int add_to_partial(const struct adding *w, int partial)
         return cavs__fail_nomem("task", sizeof *a);
     if (a->ngrads == 0)
         return CAVS_OK;
-    task = cavs__task_create(e, w->slot, -1, &w->o->rows_codelet, a, 2 + a->ngrads);
-    if (!task)
-        return CAVS_ENOMEM;
+    task = cavs__task_create(e, w->slot, -1, &w->o->rows_codelet, a);
     cavs__task_buffer(task, e->tensors[e->plan->grad[w->stored->number]].chunks[partial].handle,
                       STARPU_RW);
     cavs__task_buffer(task,

@@ -108,51 +108,13 @@ static void add_made_gradients(struct starpu_task *task, const struct cavs__grad
     }
 }
 
-static int most_gradients(const struct cavs__updating *u, const struct cavs_param *p)
-{
-    const struct cavs__touched *t = cavs__sparse_rows(u, p);
-    int n = u->o->exchange ? 2 * CAVS__MAX_PARTIALS : 0;
-
-    /* Not `n + (t ? nlookups : 0)`: gcc 14.2 makes that a product, and reads nlookups through the
-     * NULL of a parameter that is not looked up. */
-    if (t)
-        n += t->nlookups;
-    for (const struct cavs__gradient *g = u->e->made[p->number]; g; g = g->next)
-        n += g->kind->nbuffers;
-    for (int i = 0; i < CAVS__MAX_PARTIALS; i++)
-        n += u->e->grad_used[p->number][i];
-    return n;
-}
-
-static int count_copies(const struct cavs__updating *u, const struct cavs_param *p)
-{
-    int n = 0;
-
-    for (int l = 0; l < CAVS__LAYOUTS; l++)
-        n += cavs__is_there(&u->o->stored[p->number]->copies[l]);
-    return n;
-}
-
-/* Up to how many handles the tasks of a parameter have: that is seldom more than StarPU has room
- * for in a task, beyond which each task takes memory of its own for them. */
-static int most_buffers(const struct cavs__updating *u, const struct cavs_param *p)
-{
-    int written = 1 + cavs__rules[u->o->rule.rule].states + count_copies(u, p),
-        norms = u->o->clip > 0, lists = cavs__sparse_rows(u, p) != NULL,
-        scratch = u->e->devices || u->e->made[p->number];
-
-    return written + norms + lists + scratch + most_gradients(u, p);
-}
-
 static struct cavs__update_args *new_args(const struct cavs__updating *u,
                                           const struct cavs_param *p)
 {
     struct cavs__arena *arena = &u->e->slots[u->slot].arena;
     struct cavs__update_args *a = cavs__arena_alloc(arena, sizeof *a);
-    size_t most = (size_t)(CAVS__PARTIALS + most_gradients(u, p));
-    const float **gradients = cavs__arena_alloc(arena, most * sizeof *gradients);
 
-    if (!a || !gradients)
+    if (!a)
         return NULL;
     *a = (struct cavs__update_args){.rule = u->o->rule,
                                     .clip = u->o->clip,
@@ -161,7 +123,6 @@ static struct cavs__update_args *new_args(const struct cavs__updating *u,
                                     .number = p->number,
                                     .nstates = cavs__rules[u->o->rule.rule].states,
                                     .states_from = u->o->stored[p->number]->states_from,
-                                    .gradients = gradients,
                                     .nanoseconds = cavs__update_nanoseconds(u->e),
                                     .ld = u->e->tensors[u->e->plan->param[p->number]].ld};
     return a;
@@ -177,7 +138,7 @@ static struct starpu_task *new_task(const struct cavs__updating *u, const struct
         cavs__fail_nomem("task", sizeof *a);
         return NULL;
     }
-    return cavs__task_create(u->e, u->slot, -1, codelet, a, most_buffers(u, p));
+    return cavs__task_create(u->e, u->slot, -1, codelet, a);
 }
 
 /* Adds what the tasks of norms and of updates both have last. */
@@ -203,6 +164,23 @@ static void place(const struct cavs__updating *u, const struct cavs_param *p, st
         cavs__keep_off(t, cavs__devices->kinds());
 }
 
+static int add_task(struct cavs__updating *u, struct starpu_task *t)
+{
+    u->tasks[u->n++] = t;
+    return cavs__task_complete(t);
+}
+
+/* Adds a task that has all its gradients, for the addresses of which there is room then. */
+static int add_computing(struct cavs__updating *u, struct starpu_task *t)
+{
+    struct cavs__update_args *a = t->cl_arg;
+    size_t n = (size_t)(a->ngrads > CAVS__PARTIALS ? a->ngrads : CAVS__PARTIALS);
+    int rc = add_task(u, t);
+
+    a->gradients = cavs__arena_alloc(&u->e->slots[u->slot].arena, n * sizeof *a->gradients);
+    return rc || a->gradients ? rc : cavs__fail_nomem("task", n * sizeof *a->gradients);
+}
+
 bool cavs__updates_side_by_side(const struct cavs__engine *e)
 {
     return e->rt->workers > 1 && e->rt->one_memory && e->join.grain <= 0;
@@ -221,8 +199,7 @@ int cavs__make_norm_task(struct cavs__updating *u, const struct cavs_param *p)
                       cavs__updates_side_by_side(u->e) ? STARPU_R : STARPU_RW);
     add_gradients(u, t, p, a, STARPU_RW);
     add_lists_and_scratch(u, t, p);
-    u->tasks[u->n++] = t;
-    return CAVS_OK;
+    return add_computing(u, t);
 }
 
 static void add_copies(const struct cavs__updating *u, struct starpu_task *task,
@@ -311,16 +288,13 @@ int cavs__make_update_piece(struct cavs__updating *u, const struct cavs_param *p
     if (!made)
         add_lists_and_scratch(u, t, p);
     t->priority = 2; /* the next batch waits for all of them */
-    u->tasks[u->n++] = t;
-    return CAVS_OK;
+    return add_computing(u, t);
 }
 
 int cavs__make_update_fence(struct cavs__updating *u, const struct cavs_param *p)
 {
-    struct starpu_task *t = cavs__fence_create(u->e, u->slot, p ? most_buffers(u, p) : 1);
+    struct starpu_task *t = cavs__fence_create(u->e, u->slot);
 
-    if (!t)
-        return CAVS_ENOMEM;
     if (p)
         add_written(u, t, p, STARPU_RW);
     if (p && u->e->made[p->number])
@@ -328,6 +302,5 @@ int cavs__make_update_fence(struct cavs__updating *u, const struct cavs_param *p
     if (!p)
         cavs__task_buffer(t, u->o->norms.chunks[0].handle, STARPU_RW);
     t->priority = 2;
-    u->tasks[u->n++] = t;
-    return CAVS_OK;
+    return add_task(u, t);
 }

@@ -126,15 +126,13 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
     const struct cavs__task_kind *k = w->k;
     starpu_data_handle_t handles[CAVS__MAX_BUFFERS];
     struct cavs__part_args *a = cavs__piece_args(w, partial, handles);
-    struct starpu_task *t = NULL;
+    struct starpu_task *t;
 
-    if (a && access == ALONE && e->helped)
-        a->helping = cavs__helping_of(w);
-    if (a)
-        t = cavs__task_create(e, w->of->slot, w->shard, (struct starpu_codelet *)&k->codelet, a,
-                              k->nbuffers + 1);
-    if (!t)
+    if (!a)
         return CAVS_ENOMEM;
+    if (access == ALONE && e->helped)
+        a->helping = cavs__helping_of(w);
+    t = cavs__task_create(e, w->of->slot, w->shard, (struct starpu_codelet *)&k->codelet, a);
     for (int i = 0; i < k->nbuffers; i++)
         cavs__task_buffer(t, handles[i], k->written[i] && access == ALONE ? STARPU_RW : STARPU_R);
     cavs__task_buffer(t, e->scratch, STARPU_SCRATCH);
@@ -151,22 +149,19 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
 static struct starpu_codelet fence_codelet = {
     .where = STARPU_NOWHERE, .nbuffers = STARPU_VARIABLE_NBUFFERS, .name = "cavs_fence"};
 
-struct starpu_task *cavs__fence_create(struct cavs__engine *e, int slot, int nbuffers)
+struct starpu_task *cavs__fence_create(struct cavs__engine *e, int slot)
 {
-    struct starpu_task *t = cavs__task_create(e, slot, -1, &fence_codelet, NULL, nbuffers);
+    struct starpu_task *t = cavs__task_create(e, slot, -1, &fence_codelet, NULL);
 
-    if (t)
-        cavs__handover_fence(t);
+    cavs__handover_fence(t);
     return t;
 }
 
 static int submit_fence(const struct cavs__piece *w)
 {
     struct cavs__engine *e = w->of->e;
-    struct starpu_task *t = cavs__fence_create(e, w->of->slot, w->k->nbuffers);
+    struct starpu_task *t = cavs__fence_create(e, w->of->slot);
 
-    if (!t)
-        return CAVS_ENOMEM;
     for (int i = 0; i < w->k->nbuffers; i++) {
         int chunk;
 

@@ -70,10 +70,8 @@ void cavs__task_drop(struct starpu_task *t)
     starpu_task_destroy(t);
 }
 
-/* StarPU keeps up to STARPU_NMAXBUFS handles inside the task; more go to arrays that it frees with
- * the task. */
 struct starpu_task *cavs__task_create(struct cavs__engine *e, int slot, int shard,
-                                      struct starpu_codelet *cl, void *arg, int nbuffers)
+                                      struct starpu_codelet *cl, void *arg)
 {
     struct starpu_task *t = starpu_task_create();
 
@@ -83,30 +81,59 @@ struct starpu_task *cavs__task_create(struct cavs__engine *e, int slot, int shar
     t->callback_func = cavs__slot_release;
     t->callback_arg = &e->slots[slot].laps[cavs__home_of(e, shard) + 1];
     cavs__place_task(e, shard, t);
-    if (nbuffers <= STARPU_NMAXBUFS)
-        return t;
-    t->dyn_handles = malloc((size_t)nbuffers * sizeof *t->dyn_handles);
-    t->dyn_modes = malloc((size_t)nbuffers * sizeof *t->dyn_modes);
-    if (t->dyn_handles && t->dyn_modes)
-        return t;
-    cavs__task_drop(t);
-    cavs__fail_nomem("task", (size_t)nbuffers * (sizeof(starpu_data_handle_t) +
-                                                 sizeof(enum starpu_data_access_mode)));
-    return NULL;
+    return t;
+}
+
+/* StarPU keeps up to STARPU_NMAXBUFS handles inside a task; more go to arrays that it frees with
+ * the task.  These have room for so many, or twice as many, or four times: how many a task has says
+ * for how many it has room.  Nobody counts ahead, so nobody can count wrong. */
+enum { IN_ARRAYS = STARPU_NMAXBUFS < 32 ? 64 : 2 * STARPU_NMAXBUFS, LACKS_MEMORY = -1 };
+
+static int room_for_buffers(const struct starpu_task *t)
+{
+    int room = t->dyn_handles ? IN_ARRAYS : STARPU_NMAXBUFS;
+
+    while (room < t->nbuffers)
+        room *= 2;
+    return room;
+}
+
+/* false: out of memory, which is reported. */
+static bool make_room(struct starpu_task *t)
+{
+    size_t n = (size_t)t->nbuffers, room = t->dyn_handles ? 2 * n : IN_ARRAYS;
+    starpu_data_handle_t *handles = malloc(room * sizeof *handles);
+    enum starpu_data_access_mode *modes = malloc(room * sizeof *modes);
+
+    if (!handles || !modes) {
+        free(handles);
+        free(modes);
+        t->nbuffers = LACKS_MEMORY;
+        cavs__fail_nomem("task", room * (sizeof *handles + sizeof *modes));
+        return false;
+    }
+    memcpy(handles, t->dyn_handles ? t->dyn_handles : t->handles, n * sizeof *handles);
+    memcpy(modes, t->dyn_modes ? t->dyn_modes : t->modes, n * sizeof *modes);
+    free(t->dyn_handles);
+    free(t->dyn_modes);
+    t->dyn_handles = handles;
+    t->dyn_modes = modes;
+    return true;
 }
 
 void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
                        enum starpu_data_access_mode mode)
 {
-    int i = t->nbuffers++;
+    if (t->nbuffers == LACKS_MEMORY || (t->nbuffers == room_for_buffers(t) && !make_room(t)))
+        return;
+    (t->dyn_handles ? t->dyn_handles : t->handles)[t->nbuffers] = handle;
+    (t->dyn_modes ? t->dyn_modes : t->modes)[t->nbuffers] = mode;
+    t->nbuffers++;
+}
 
-    if (t->dyn_handles) {
-        t->dyn_handles[i] = handle;
-        t->dyn_modes[i] = mode;
-    } else {
-        t->handles[i] = handle;
-        t->modes[i] = mode;
-    }
+int cavs__task_complete(const struct starpu_task *t)
+{
+    return t->nbuffers == LACKS_MEMORY ? CAVS_ENOMEM : CAVS_OK;
 }
 
 /* Says of what a task writes that it is not read before.  Where all workers share one memory that
@@ -122,8 +149,12 @@ static void write_without_reading(struct starpu_task *t)
 
 int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t)
 {
-    int rc;
+    int rc = cavs__task_complete(t);
 
+    if (rc) {
+        cavs__task_drop(t);
+        return rc;
+    }
     if (e->rt->one_memory)
         write_without_reading(t);
     __atomic_add_fetch(&e->slots[slot].pending, 1, __ATOMIC_RELAXED);

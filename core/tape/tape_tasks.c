@@ -141,10 +141,8 @@ int cavs__open_task(struct cavs__sending *w, struct cavs__new_task *k, int nbuff
                                  .nanoseconds = w->e->options->measure ? w->e->nanoseconds : NULL,
                                  .shard = w->shard,
                                  .batch = w->e->batches};
-    k->task = cavs__task_create(w->e, w->slot, w->shard, (struct starpu_codelet *)&w->k->codelet,
-                                k->a, nbuffers + 1);
-    if (!k->task)
-        return CAVS_ENOMEM;
+    k->task =
+        cavs__task_create(w->e, w->slot, w->shard, (struct starpu_codelet *)&w->k->codelet, k->a);
     cavs__keep_off(k->task, not_on(w));
     return CAVS_OK;
 }
