@@ -202,27 +202,6 @@ int cavs__make_norm_task(struct cavs__updating *u, const struct cavs_param *p)
     return add_computing(u, t);
 }
 
-static void add_copies(const struct cavs__updating *u, struct starpu_task *task,
-                       const struct cavs_param *p, enum starpu_data_access_mode mode)
-{
-    const struct cavs__tensor *copies = u->o->stored[p->number]->copies;
-
-    for (int l = 0; l < CAVS__LAYOUTS; l++) {
-        if (cavs__is_there(&copies[l]))
-            cavs__task_buffer(task, copies[l].chunks[0].handle, mode);
-    }
-}
-
-/* Adds what an update writes: the parameter, its states, its copies. */
-static void add_written(const struct cavs__updating *u, struct starpu_task *task,
-                        const struct cavs_param *p, enum starpu_data_access_mode mode)
-{
-    cavs__task_buffer(task, u->e->tensors[u->e->plan->param[p->number]].chunks[0].handle, mode);
-    for (int i = 0; i < cavs__rules[u->o->rule.rule].states; i++)
-        cavs__task_buffer(task, u->o->stored[p->number]->state[i].chunks[0].handle, mode);
-    add_copies(u, task, p, mode);
-}
-
 /* Does a copy go past the caches?  It does if it is large and nobody reads it soon.  After a batch
  * so small that gradients are made on the way the next one reads it at once, so copies had better
  * stay.  But where workers help, each updates some rows of w, and reads some panels: those of the
@@ -237,16 +216,32 @@ static bool is_far(const struct cavs__updating *u, const struct cavs_param *p, i
     return cavs__copy_is_far(p->rows, p->cols) && (!read_soon || by_others);
 }
 
-static void list_copies(const struct cavs__updating *u, const struct cavs_param *p,
-                        struct cavs__update_args *a)
+/* Adds the copies that there are of a parameter, and lists them in the arguments of the task, of
+ * which a fence has none. */
+static void add_copies(const struct cavs__updating *u, struct starpu_task *task,
+                       const struct cavs_param *p, enum starpu_data_access_mode mode)
 {
     const struct cavs__tensor *copies = u->o->stored[p->number]->copies;
+    struct cavs__update_args *a = task->cl_arg;
 
     for (int l = 0; l < CAVS__LAYOUTS; l++) {
-        if (cavs__is_there(&copies[l]))
+        if (!cavs__is_there(&copies[l]))
+            continue;
+        cavs__task_buffer(task, copies[l].chunks[0].handle, mode);
+        if (a)
             a->copies[a->ncopies++] = (struct cavs__copy){
                 .layout = (enum cavs__layout)l, .ld = copies[l].ld, .far = is_far(u, p, l)};
     }
+}
+
+/* Adds what an update writes: the parameter, its states, its copies. */
+static void add_written(const struct cavs__updating *u, struct starpu_task *task,
+                        const struct cavs_param *p, enum starpu_data_access_mode mode)
+{
+    cavs__task_buffer(task, u->e->tensors[u->e->plan->param[p->number]].chunks[0].handle, mode);
+    for (int i = 0; i < cavs__rules[u->o->rule.rule].states; i++)
+        cavs__task_buffer(task, u->o->stored[p->number]->state[i].chunks[0].handle, mode);
+    add_copies(u, task, p, mode);
 }
 
 /* Makes the task take rows first .. first+rows-1 alone; of a sparse gradient, of the touched
@@ -273,7 +268,6 @@ int cavs__make_update_piece(struct cavs__updating *u, const struct cavs_param *p
     if (!t)
         return CAVS_ENOMEM;
     a = t->cl_arg;
-    list_copies(u, p, a);
     add_written(u, t, p, mode);
     if (made)
         add_made(u, t, made, a, mode);
