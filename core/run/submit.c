@@ -163,6 +163,13 @@ double cavs__small_seconds(const struct cavs__engine *e, const struct cavs__batc
     return work * e->rates.gemm[1];
 }
 
+/* Are tasks of different shards kept apart, since shards do not wait for one another?  With homes
+ * they are not: where a device is alone, a batch is one task. */
+static bool joins_within_shards(const struct cavs__submission *of)
+{
+    return of->b->nshards > 1 && !of->e->homes;
+}
+
 /* ---- a worker for each shard ----
  * Then the tasks of a shard run one after the other, whatever their data, and there are few: V_t of
  * a chain share longer ones, and what goes before a chain, between its passes and after it, which
@@ -182,7 +189,7 @@ static bool has_workers_for_shards(const struct cavs__submission *of)
 static int submit_one_by_one(struct cavs__submission *of)
 {
     struct cavs__engine *e = of->e;
-    bool few = has_workers_for_shards(of), alone = of->b->nshards > 1 && !e->homes;
+    bool few = has_workers_for_shards(of);
     int rc = CAVS_OK;
 
     if (few) {
@@ -191,7 +198,7 @@ static int submit_one_by_one(struct cavs__submission *of)
     }
     for (int shard = 0; shard < of->b->nshards && !rc; shard++) {
         rc = submit_shard(of, shard);
-        if (!rc && (alone || few)) /* shards do not wait for one another */
+        if (!rc && (few || joins_within_shards(of)))
             rc = cavs__join_flush(e, of->slot);
     }
     if (few)
@@ -201,13 +208,12 @@ static int submit_one_by_one(struct cavs__submission *of)
 
 static int submit_gradients(const struct cavs__submission *of)
 {
-    struct cavs__engine *e = of->e;
     int rc = CAVS_OK;
 
     for (int shard = 0; shard < of->b->nshards && !rc; shard++) {
         rc = submit_stages(of, shard, CAVS__GRADIENT);
-        if (!rc && of->b->nshards > 1 && !e->homes)
-            rc = cavs__join_flush(e, of->slot);
+        if (!rc && joins_within_shards(of))
+            rc = cavs__join_flush(of->e, of->slot);
     }
     return rc;
 }
