@@ -44,12 +44,15 @@ static int take_program(struct app *a, const json_t *note)
 
 static int take_run(struct app *a, const json_t *note)
 {
-    const json_t *options = json_object_get(note, "options"), *kept = json_object_get(note, "kept");
+    json_t *options = json_object_get(note, "options");
+    const json_t *kept = json_object_get(note, "kept");
     const char *data = json_string_value(json_object_get(note, "data"));
     int rc;
 
     if (!json_is_object(options) || !json_is_object(kept) || !data)
         return misunderstood(a, RUN);
+    if (a->program->one_sample) /* older checkpoints have it, and it changed nothing */
+        json_object_del(options, "batch");
     snprintf(a->fingerprint, sizeof a->fingerprint, "%s", data);
     rc = options_from_json(&a->list, OPTION_RUN, options, true, a->model_path, &a->error);
     return rc < 0 ? rc
