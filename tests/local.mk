@@ -65,7 +65,8 @@ tests_libtrial_la_SOURCES = \
 	tests/tape_scene.h \
 	tests/tape_step.h \
 	tests/tape_walk.h \
-	tests/trial.c tests/trial.h tests/trial_rounding.c tests/wide_rows.c tests/wide_rows.h \
+	tests/trial.c tests/trial.h tests/trial_checks.c tests/trial_rounding.c tests/trial_runtime.c \
+	tests/wide_rows.c tests/wide_rows.h \
 	tests/zoo.c tests/zoo.h \
 	tests/zoo_chains.c \
 	tests/zoo_lists.c \

@@ -9,76 +9,6 @@
 
 static const double TOLERANCE = 1e-4;
 
-static char note[128];
-
-void trial_note(const char *format, ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(note, sizeof note, format, ap);
-    va_end(ap);
-}
-
-void check_ok_at(int rc, const char *call, const char *file, int line)
-{
-    if (rc != 0)
-        fail_msg("%s:%d: %s gave %d (%s): %s %s", file, line, call, rc, cavs_strerror(rc),
-                 cavs_error_message(), note);
-}
-
-void check_refused_at(int rc, int code, const char *call, const char *file, int line,
-                      const char *const *texts)
-{
-    if (rc != code)
-        fail_msg("%s:%d: %s gave %d (%s), not %d (%s); message: %s", file, line, call, rc,
-                 cavs_strerror(rc), code, cavs_strerror(code), cavs_error_message());
-    for (; *texts; texts++) {
-        if (!strstr(cavs_error_message(), *texts))
-            fail_msg("%s:%d: %s: the message \"%s\" does not say \"%s\"", file, line, call,
-                     cavs_error_message(), *texts);
-    }
-}
-
-/* The number that is furthest from what it should be, or the first NaN. */
-static size_t worst_of(size_t n, const float *got, const double *want)
-{
-    size_t at = 0;
-    for (size_t i = 1; i < n && !isnan(got[at] - want[at]); i++) {
-        if (!(fabs(got[i] - want[i]) <= fabs(got[at] - want[at])))
-            at = i;
-    }
-    return at;
-}
-
-static double largest_of(size_t n, const double *x)
-{
-    double largest = 0;
-    for (size_t i = 0; i < n; i++)
-        largest = fmax(largest, fabs(x[i]));
-    return largest;
-}
-
-static bool are_close(size_t n, const float *got, const double *want, double limit)
-{
-    size_t at = worst_of(n, got, want);
-    return n == 0 || fabs(got[at] - want[at]) <= limit;
-}
-
-static void check_within(const char *what, size_t n, const float *got, const double *want,
-                         double limit)
-{
-    size_t at = worst_of(n, got, want);
-    if (!are_close(n, got, want, limit))
-        fail_msg("%s[%zu]: got %.9g, want %.9g (difference %.3g; largest of %zu values %.3g) %s",
-                 what, at, got[at], want[at], fabs(got[at] - want[at]), n, largest_of(n, want),
-                 note);
-}
-
-void check_close(const char *what, size_t n, const float *got, const double *want, double tolerance)
-{
-    check_within(what, n, got, want, tolerance * fmax(largest_of(n, want), 1e-6));
-}
-
 void trial_open(struct trial *t, struct cavs_model *m, const char *const *texts, int nsamples,
                 trial_adjust *adjust)
 {
@@ -171,12 +101,12 @@ void trial_check_metrics(struct trial *t, struct cavs_session *s)
         check_ok(cavs_session_metric(s, name, &sum, &count));
         if (count != t->oracle->count[i])
             fail_msg("metric %s: counted %g vertices, want %g %s", name, count, t->oracle->count[i],
-                     note);
+                     trial_noted());
         double limit = TOLERANCE * (fmax(fabs(want), t->floor) + 1e-3 * count + 1e-6);
         if (t->forgives_rounding && !(fabs(sum - want) <= limit))
             limit = trial_rounding(t, 1, &want, metric_again, &i);
         if (!(fabs(sum - want) <= limit))
-            fail_msg("metric %s: got %.9g, want %.9g %s", name, sum, want, note);
+            fail_msg("metric %s: got %.9g, want %.9g %s", name, sum, want, trial_noted());
     }
 }
 
@@ -184,8 +114,8 @@ void trial_check_metrics(struct trial *t, struct cavs_session *s)
 static void check_numbers(struct trial *t, const char *what, size_t n, const float *got,
                           const double *want, trial_numbers *again, const void *of)
 {
-    double limit = TOLERANCE * fmax(largest_of(n, want), fmax(t->floor, 1e-6));
-    if (t->forgives_rounding && again && !are_close(n, got, want, limit))
+    double limit = TOLERANCE * fmax(trial_largest(n, want), fmax(t->floor, 1e-6));
+    if (t->forgives_rounding && again && !trial_is_close(n, got, want, limit))
         limit = trial_rounding(t, n, want, again, of);
     check_within(what, n, got, want, limit);
 }
@@ -269,58 +199,4 @@ void trial_check_outputs(struct trial *t, struct cavs_session *s, const int *bat
         for (int j = 0; j < t->model->stages[i]->nchannels; j++)
             check_channel(t, s, t->model->stages[i]->channels[j]);
     }
-}
-
-struct cavs_runtime *trial_runtime;
-
-int trial_runtime_up(void **state)
-{
-    struct cavs_runtime_options options = CAVS_RUNTIME_DEFAULTS;
-    const char *workers = getenv("CAVS_TEST_WORKERS");
-    const char *opencl = getenv("CAVS_TEST_OPENCL"), *cuda = getenv("CAVS_TEST_CUDA");
-    options.leave_to_workers = true; /* else no task would come of what is as small as tests are */
-    options.workers = workers ? atoi(workers) : 2;
-    options.opencl = opencl ? atoi(opencl) : 0;
-    options.cuda = cuda ? atoi(cuda) : 0;
-    (void)state;
-    if (cavs_runtime_create(&options, &trial_runtime) == 0)
-        return 0;
-    print_error("no runtime: %s\n", cavs_error_message());
-    return -1;
-}
-
-int trial_runtime_down(void **state)
-{
-    (void)state;
-    cavs_runtime_destroy(trial_runtime);
-    trial_runtime = NULL;
-    return 0;
-}
-
-struct cavs_session *trial_session(struct trial *t, const struct cavs_session_options *options)
-{
-    struct cavs_session *s = NULL;
-    check_ok(cavs_session_create(trial_runtime, t->model, options, &s));
-    return s;
-}
-
-void trial_compile(bool on)
-{
-    static int given = -1;
-    if (given < 0)
-        given = getenv("CAVS_FUSION") != NULL;
-    if (!given && on)
-        unsetenv("CAVS_FUSION");
-    else if (!given)
-        setenv("CAVS_FUSION", "interpret", 1);
-}
-
-struct CMUnitTest *trial_tests(int n, const char *(*name)(int i), CMUnitTestFunction run,
-                               void *(*state)(int i))
-{
-    struct CMUnitTest *tests = calloc((size_t)n, sizeof *tests);
-    for (int i = 0; tests && i < n; i++)
-        tests[i] =
-            (struct CMUnitTest){.name = name(i), .test_func = run, .initial_state = state(i)};
-    return tests;
 }

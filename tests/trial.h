@@ -58,6 +58,12 @@ void trial_check_outputs(struct trial *t, struct cavs_session *s, const int *bat
 /* Metrics against those that the oracle holds. */
 void trial_check_metrics(struct trial *t, struct cavs_session *s);
 
+/* Is each of n numbers no further than limit from the one wanted? */
+bool trial_is_close(size_t n, const float *got, const double *want, double limit);
+/* Fails, saying what and where, unless it is. */
+void check_within(const char *what, size_t n, const float *got, const double *want, double limit);
+/* The largest |x|; 0 of none. */
+double trial_largest(size_t n, const double *x);
 /* Fails, saying what and where, if got is further from want than tolerance times the largest
  * |want|. */
 void check_close(const char *what, size_t n, const float *got, const double *want,
@@ -74,6 +80,7 @@ void check_refused_at(int rc, int code, const char *call, const char *file, int 
 
 /* What the next comparisons are about, said when one fails: policy, switches, batch. */
 void trial_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *trial_noted(void);
 
 /* A runtime for a whole cmocka group: as its setup and teardown.  Two workers unless
  * CAVS_TEST_WORKERS says otherwise, and no device unless CAVS_TEST_OPENCL or
