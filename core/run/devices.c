@@ -157,7 +157,9 @@ char *cavs__plan_coming_text(const struct cavs__plan *p)
 
 static int check_kind(const struct cavs__task_kind *k, uint32_t not_on)
 {
-    if ((k->codelet.where & ~not_on) != STARPU_CPU || starpu_cpu_worker_get_count() > 0)
+    bool cpu_only = k->cpu_only || (k->codelet.where & ~not_on) == STARPU_CPU;
+
+    if (!cpu_only || starpu_cpu_worker_get_count() > 0)
         return CAVS_OK;
     return cavs__fail(CAVS_ERUNTIME, "task %s runs on CPUs only (%s), but there is no CPU worker",
                       k->name, k->cpu_only ? k->cpu_only : "no device can be used");
