@@ -204,6 +204,30 @@ on_gpus "devices=1" dyn_parser $small --embed 16 --mlp 16 --min-count 1 --explor
 status_is 0 && holds "$(counted copies_down) > 40" && holds "$(counted bytes_down) < 1000000"
 ok $? "scores that a tape is asked for travel, not all rows that there are" "$work/report"
 
+# all_of NAME OPTIONS PROGRAM: a test of devices
+all_of() {
+    "$source/tests/cuda/run" "$2" "$build/tests/$3" >"$work/out" 2>"$work/err"
+    echo $? >"$work/status"
+    status_is 0 && grep -q '^ok' "$work/out"
+    ok $? "$3: $1"
+}
+
+# against_oracle PROGRAM...: short tests of what any worker computes, with no core beside the GPU
+against_oracle() {
+    long=$CAVS_TEST_LONG
+    unset CAVS_TEST_LONG
+    CAVS_TEST_WORKERS=0
+    CAVS_TEST_CUDA=1
+    export CAVS_TEST_WORKERS CAVS_TEST_CUDA
+    for program in "$@"; do
+        all_of "a GPU alone, against the oracle" "devices=1" "$program"
+    done
+    unset CAVS_TEST_WORKERS CAVS_TEST_CUDA
+    [ -z "$long" ] || export CAVS_TEST_LONG="$long"
+}
+
+against_oracle test_lists test_dropout
+
 if [ -z "$CAVS_TEST_LONG" ]; then
     skip "tests of devices, all models, and gpu-check" "long tests (CAVS_TEST_LONG=1)"
     echo "1..$count"
@@ -291,14 +315,6 @@ sort -u "$work/tried" | comm -13 - "$work/programs" >"$work/left"
 [ -s "$work/programs" ] && [ ! -s "$work/left" ]
 ok $? "these are all programs" "$work/left"
 
-# all_of NAME OPTIONS PROGRAM: a test of devices
-all_of() {
-    "$source/tests/cuda/run" "$2" "$build/tests/$3" >"$work/out" 2>"$work/err"
-    echo $? >"$work/status"
-    status_is 0 && grep -q '^ok' "$work/out"
-    ok $? "$3: $1"
-}
-
 unset CAVS_DEVICE_PRODUCTS
 nvrtc=$(ldd "$build/tests/cuda/no_driver" | sed -n 's/.*libnvrtc.* => \(.*\) (.*/check_nvrtc=\1/p')
 all_of "one GPU" "devices=1" test_opencl_kernels
@@ -309,6 +325,7 @@ export CAVS_TEST_DEVICES
 all_of "two GPUs, one of them smaller and slow" "devices=2 memory=256:128 slow=0:300" test_opencl_models
 unset CAVS_TEST_DEVICES
 all_of "a GPU" "devices=1" test_device_failure
+against_oracle test_gradients test_tape_lists test_tape_asked
 
 (cd "$work" && "$source/tests/cuda/run" "devices=1" "$source/perf/gpu-check" --build="$build" --quick \
     --device=cuda --minutes=30 >"$work/out" 2>"$work/err")
