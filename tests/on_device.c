@@ -65,6 +65,7 @@ struct job {
     int rows, nviews;
     const struct cavs__view *v;
     unsigned flags;
+    int at;                                 /* numbers before a view's first one */
     int index[MOST_VIEWS], ptr[MOST_VIEWS]; /* positions of a view's arrays */
     int rc;
 };
@@ -107,6 +108,7 @@ static void run(void *descr[], void *arg)
             .ld = (int)j->v[i].ld, .cols = j->v[i].cols, .index = j->index[i], .ptr = j->ptr[i]};
         if (j->v[i].p)
             v[i].memory = d->backend->memory(descr[i]);
+        v[i].memory.at += j->v[i].p ? j->at : 0;
     }
     j->rc = j->products ? run_products(j, &c) : cavs__device_queue(&c);
     cavs__device_flush(d);
@@ -162,27 +164,27 @@ static size_t span(const struct job *j, int i)
     return last < 0 || !v->p ? 0 : (size_t)last * (size_t)v->ld + (size_t)v->cols;
 }
 
-static starpu_data_handle_t register_copy(const void *p, size_t n)
+static starpu_data_handle_t register_copy(const void *p, size_t n, int at)
 {
     starpu_data_handle_t h;
-    float *copy = calloc(n + 1, sizeof *copy);
+    uint32_t size = (uint32_t)n + (uint32_t)at + 1;
+    float *copy = calloc(size, sizeof *copy);
 
     assert_non_null(copy);
     if (p && n > 0)
-        memcpy(copy, p, n * sizeof *copy);
-    starpu_matrix_data_register(&h, STARPU_MAIN_RAM, (uintptr_t)copy, (uint32_t)n + 1,
-                                (uint32_t)n + 1, 1, sizeof *copy);
+        memcpy(copy + at, p, n * sizeof *copy);
+    starpu_matrix_data_register(&h, STARPU_MAIN_RAM, (uintptr_t)copy, size, size, 1, sizeof *copy);
     return h;
 }
 
 /* Copies back to p unless it is NULL. */
-static void unregister_copy(starpu_data_handle_t h, void *p, size_t n)
+static void unregister_copy(starpu_data_handle_t h, void *p, size_t n, int at)
 {
     float *copy = (float *)starpu_matrix_get_local_ptr(h);
 
     starpu_data_unregister(h);
     if (p && n > 0)
-        memcpy(p, copy, n * sizeof *copy);
+        memcpy(p, copy + at, n * sizeof *copy);
     free(copy);
 }
 
@@ -226,13 +228,13 @@ static void run_job(struct job *j)
     int32_t *index = collect_index(j, &nindex);
 
     for (n = 0; n < j->nviews; n++) {
-        h[n] = register_copy(j->v[n].p, span(j, n));
+        h[n] = register_copy(j->v[n].p, span(j, n), j->at);
         modes[n] = STARPU_RW;
         room += (size_t)j->rows * (size_t)j->v[n].cols;
     }
-    h[n] = register_copy(index, (size_t)nindex);
+    h[n] = register_copy(index, (size_t)nindex, 0);
     modes[n++] = STARPU_R;
-    h[n] = register_copy(NULL, room);
+    h[n] = register_copy(NULL, room, 0);
     modes[n++] = STARPU_RW;
     t->cl = &codelet;
     t->cl_arg = j;
@@ -245,17 +247,27 @@ static void run_job(struct job *j)
     t->synchronous = 1;
     assert_int_equal(starpu_task_submit(t), 0);
     for (int i = 0; i < n; i++)
-        unregister_copy(h[i], i < j->nviews ? j->v[i].p : NULL, i < j->nviews ? span(j, i) : 0);
+        if (i < j->nviews)
+            unregister_copy(h[i], j->v[i].p, span(j, i), j->at);
+        else
+            unregister_copy(h[i], NULL, 0, 0);
     free(index);
     assert_int_equal(j->rc, 0);
+}
+
+void on_device_run_at(int at, const struct cavs__call *call, int rows, const struct cavs__view *v,
+                      unsigned flags)
+{
+    struct job j = {
+        .call = call, .rows = rows, .nviews = views_of(call), .v = v, .flags = flags, .at = at};
+
+    run_job(&j);
 }
 
 void on_device_run(const struct cavs__call *call, int rows, const struct cavs__view *v,
                    unsigned flags)
 {
-    struct job j = {.call = call, .rows = rows, .nviews = views_of(call), .v = v, .flags = flags};
-
-    run_job(&j);
+    on_device_run_at(0, call, rows, v, flags);
 }
 
 void on_device_products(int tiles, int n, const struct cavs__call *calls, int rows,

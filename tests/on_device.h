@@ -23,6 +23,9 @@ void on_device_down(void);
  * been compiled for devices. */
 void on_device_run(const struct cavs__call *call, int rows, const struct cavs__view *v,
                    unsigned flags);
+/* The same where the copies begin `at` numbers into their memory. */
+void on_device_run_at(int at, const struct cavs__call *call, int rows, const struct cavs__view *v,
+                      unsigned flags);
 /* The same for n calls of "gemm" in one launch, with these tiles (CAVS__TILES_...); three views of
  * each. */
 void on_device_products(int tiles, int n, const struct cavs__call *calls, int rows,

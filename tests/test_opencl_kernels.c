@@ -17,7 +17,7 @@
 #include "tests/on_device.h"
 #include "tests/random.h"
 
-enum { MOST_GROUPS = 32, OUTPUTS = 8, TRIALS = 6 };
+enum { MOST_GROUPS = 32, OUTPUTS = 8, TRIALS = 6, OWN_CASES = 6 };
 
 static uint64_t state = 11;
 
@@ -297,11 +297,51 @@ static void nan_in_a_row_is_not_lost(void **unused)
     }
 }
 
+/* ---- sums of rows ---- */
+
+/* Rows of 0 to 20 others; they begin `at` numbers into the memory, `pad` more than n apart. */
+static void check_sums(const char *name, int n, int pad, int at)
+{
+    struct matrix x = matrix_random(&state, SOURCE_ROWS, n, pad);
+    struct matrix got = matrix_unset(ROWS, n, pad), want = matrix_copy(&got);
+    const struct cavs__call call = {.kernel = cavs__kernel_find(name)};
+    int32_t ptr[ROWS + 1] = {0}, *index;
+    struct cavs__view v[] = {{.p = x.p, .ld = x.ld, .cols = n, .ptr = ptr},
+                             {.p = got.p, .ld = got.ld, .cols = n}};
+
+    for (int r = 0; r < ROWS; r++)
+        ptr[r + 1] = ptr[r] + r % 21;
+    v[0].index = index = matrix_random_rows(&state, ptr[ROWS], SOURCE_ROWS);
+    on_device_run_at(at, &call, ROWS, v, 0);
+    v[1].p = want.p;
+    call.kernel->reference(&call, ROWS, v, 0);
+    matrix_near(&got, &want, 2e-6, name);
+    matrix_check(&got, name);
+    matrix_free(&x);
+    matrix_free(&got);
+    matrix_free(&want);
+    free(index);
+}
+
+/* Fours at once are for those of 16 bytes only. */
+static void rows_are_summed_wherever_they_lie(void **unused)
+{
+    static const int widths[] = {1, 4, 13, 64, 130, 1028, 1030};
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        for (int k = 0; k < 16; k++) {
+            check_sums("sum_rows", widths[i], k % 4 == 3 ? 4 : k % 4, k / 4);
+            check_sums("list_sum", widths[i], k % 4 == 3 ? 4 : k % 4, k / 4);
+        }
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[KERNEL_CASES + 5] = {
+    struct CMUnitTest tests[KERNEL_CASES + OWN_CASES] = {
         cmocka_unit_test(row_kernels_agree_with_their_reference),
         cmocka_unit_test(nan_in_a_row_is_not_lost),
+        cmocka_unit_test(rows_are_summed_wherever_they_lie),
         cmocka_unit_test(column_sums_of_few_and_many_rows),
         cmocka_unit_test(fused_groups_agree_with_their_reference),
         cmocka_unit_test(equal_groups_have_one_kernel),
@@ -312,7 +352,7 @@ int main(void)
         printf("1..0 # SKIP no device\n");
         return 0;
     }
-    memcpy(tests + 5, kernel_cases, sizeof(kernel_cases));
+    memcpy(tests + OWN_CASES, kernel_cases, sizeof(kernel_cases));
     cavs__gemm_init();
     kernel_cases_run_by(on_device_run, 18);
     failed = cmocka_run_group_tests_name("kernels on OpenCL", tests, NULL, NULL);

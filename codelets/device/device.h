@@ -163,9 +163,9 @@ void cavs__launch_items(struct cavs__launch *l, struct cavs__device *d, enum cav
                         int64_t n);
 void cavs__launch_groups(struct cavs__launch *l, struct cavs__device *d, enum cavs__device_kernel k,
                          int64_t x, int64_t y, int items);
-/* For rows of n numbers (TAKE_ROW of dialect.cl), of which an item takes so many at once; but one
- * where that would leave the device room for more items. The first arguments are there: the index
- * buffer, rows, n, lanes. */
+/* For rows of n numbers (TAKE_ROW of dialect.cl), of which an item takes so many at once; with
+ * cavs__launch_rows() one where that would leave the device room for more items. The first
+ * arguments are there: the index buffer, rows, n, lanes. */
 enum {
     CAVS__NUMBERS = 4,      /* of rows.cl */
     CAVS__ROW_ITEMS = 256,  /* of a group */
@@ -173,6 +173,8 @@ enum {
 };
 /* The logarithm of how many items share a row of n numbers if each takes so many of them. */
 int cavs__lanes(int64_t n, int numbers);
+void cavs__launch_numbers(struct cavs__launch *l, void *kernel, void *index, int64_t rows,
+                          int64_t n, int numbers);
 void cavs__launch_rows(struct cavs__launch *l, struct cavs__device *d, void *kernel, void *index,
                        int64_t rows, int64_t n, int numbers);
 /* For rows of n numbers, each of which the items of one group take: TAKE_WHOLE_ROW. */

@@ -207,21 +207,28 @@ static int gemm_rows(const struct cavs__device_call *c)
 
 /* ---- lists ---- */
 
-/* The list, views */
-static int each_list(const struct cavs__device_call *c, enum cavs__device_kernel kernel)
+/* The list, views; an item takes so many numbers. */
+static int some_of_list(const struct cavs__device_call *c, enum cavs__device_kernel kernel,
+                        int numbers)
 {
     struct cavs__launch l;
 
-    launch_rows(&l, c, kernel, c->v[c->nviews - 1].cols, 1);
+    cavs__launch_numbers(&l, c->device->kernels[kernel], c->index, c->rows,
+                         c->v[c->nviews - 1].cols, numbers);
     cavs__argument_int(&l, c->v[0].ptr);
     for (int i = 0; i < c->nviews; i++)
         cavs__argument_view(&l, &c->v[i]);
     return cavs__launch(c->device, &l);
 }
 
+static int each_list(const struct cavs__device_call *c, enum cavs__device_kernel kernel)
+{
+    return some_of_list(c, kernel, 1);
+}
+
 static int list_sum(const struct cavs__device_call *c)
 {
-    return each_list(c, CAVS__DEVICE_list_sum);
+    return some_of_list(c, CAVS__DEVICE_list_sum, CAVS__NUMBERS);
 }
 
 static int list_max(const struct cavs__device_call *c)

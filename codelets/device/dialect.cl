@@ -43,6 +43,11 @@ EW_FN float ew_abs(float x) { return fabs(x); }
 #define COPIES_BEGUN
 #define COPIES_WAIT(n)
 EW_FN float4 load_four(LOCAL_POINTER const float *p) { return vload4(0, p); }
+EW_FN float4 four_at(GLOBAL const float *x, long from, int c)
+{
+    return from < 0 ? (float4)(0.0f) : vload4(0, x + from + c);
+}
+EW_FN void put_four(GLOBAL float *to, float4 numbers) { vstore4(numbers, 0, to); }
 EW_FN void copy_one(LOCAL_POINTER float *to, GLOBAL const float *from, bool there)
 {
     *to = there ? *from : 0.0f;
@@ -85,6 +90,18 @@ EW_FN float ew_abs(float x) { return fabsf(x); }
 #define OF_FOURS(p, at) ((size_t)((p) + (at)) % 16 == 0)
 #define STAGES_OF(n) n
 EW_FN float4 load_four(const float *p) { return *(const float4 *)p; }
+EW_FN float4 four_at(const float *x, long from, int c)
+{
+    return from < 0 ? float4{0.0f, 0.0f, 0.0f, 0.0f} : *(const float4 *)(x + from + c);
+}
+EW_FN void put_four(float *to, float4 numbers) { *(float4 *)to = numbers; }
+EW_FN void operator+=(float4 &to, float4 more)
+{
+    to.x += more.x;
+    to.y += more.y;
+    to.z += more.z;
+    to.w += more.w;
+}
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
 #define COPIES_BEGUN asm volatile("cp.async.commit_group;")
 #define COPIES_WAIT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n))
@@ -120,7 +137,8 @@ EW_FN void copy_four(float *to, const float *from, bool there)
 /* Copies of one number and of four to local memory, of zeros where there is nothing to copy.  Those
  * that an item has begun until COPIES_BEGUN are there after COPIES_WAIT(n), but for the last n
  * groups of them, and for others after a barrier behind it.  With STAGES_OF(1) they are there at
- * once: nothing is gained by beginning them early.  OF_FOURS: the address suits copies of four. */
+ * once: nothing is gained by beginning them early.  OF_FOURS: the address suits four numbers at
+ * once, as copies and as four_at() and put_four() have them. */
 
 /* The numbers of an item, where groups of 256 share rows: 2^lanes items each row, one beside the
  * other. Its columns are `column`, column + step, .. ; groups that share rows are counted in y. */

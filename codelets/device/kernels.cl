@@ -209,13 +209,7 @@ KERNEL(256) cavs_row_sum(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 
 /* ---- classifiers ---- */
 
-/* Number c of a row that begins at `from`. */
 #define NUMBER(z, from, c) number_at(z, from, c)
-
-EW_FN float number_at(GLOBAL const float *z, long from, int c)
-{
-    return from < 0 ? 0.0f : z[from + c];
-}
 
 EW_FN float largest_of_row(LOCAL_POINTER float *part, int lanes, GLOBAL const float *z, long from,
                            int n)

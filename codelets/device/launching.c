@@ -85,16 +85,23 @@ void cavs__launch_whole_rows(struct cavs__launch *l, void *kernel, void *index, 
     argument_rows(l, index, rows, n, lanes);
 }
 
+void cavs__launch_numbers(struct cavs__launch *l, void *kernel, void *index, int64_t rows,
+                          int64_t n, int numbers)
+{
+    int lanes = cavs__lanes(n, numbers), at_once = CAVS__ROW_ITEMS >> lanes;
+
+    cavs__launch_kernel(l, kernel, (rows + at_once - 1) / at_once,
+                        (n + ((int64_t)numbers << lanes) - 1) / ((int64_t)numbers << lanes),
+                        CAVS__ROW_ITEMS);
+    argument_rows(l, index, rows, n, lanes);
+}
+
 void cavs__launch_rows(struct cavs__launch *l, struct cavs__device *d, void *kernel, void *index,
                        int64_t rows, int64_t n, int numbers)
 {
-    int many = rows * n >= (int64_t)numbers * d->units * CAVS__UNIT_ITEMS ? numbers : 1;
-    int lanes = cavs__lanes(n, many), at_once = CAVS__ROW_ITEMS >> lanes;
+    bool many = rows * n >= (int64_t)numbers * d->units * CAVS__UNIT_ITEMS;
 
-    cavs__launch_kernel(l, kernel, (rows + at_once - 1) / at_once,
-                        (n + ((int64_t)many << lanes) - 1) / ((int64_t)many << lanes),
-                        CAVS__ROW_ITEMS);
-    argument_rows(l, index, rows, n, lanes);
+    cavs__launch_numbers(l, kernel, index, rows, n, many ? numbers : 1);
 }
 
 void cavs__argument_int(struct cavs__launch *l, int64_t value)

@@ -41,48 +41,79 @@ EW_FN void store_numbers(GLOBAL float *y, long to, const float *numbers, int c, 
             y[to + c + k * step] = numbers[k];
 }
 
+/* Number c of a row that begins at `from`. */
+EW_FN float number_at(GLOBAL const float *x, long from, int c)
+{
+    return from < 0 ? 0.0f : x[from + c];
+}
+
 /* Rows of a sum that are on their way from the memory at once: it may be of hundreds (a word that
  * occurs in every sentence), and a row that waits for each of them is what all others wait for. */
 #define ROWS_AT_ONCE 8
 
-/* The sum of rows [first, end) of a view. */
-EW_FN void sum_of_rows(GLOBAL const int *index, int first, int end, int c, int step, int n, VIEW(x),
-                       GLOBAL float *y, long to)
-{
-    float sum[NUMBERS] = {0.0f, 0.0f, 0.0f, 0.0f};
-    int e = first;
-
-    NO_UNROLL
-    for (; e + ROWS_AT_ONCE <= end; e += ROWS_AT_ONCE) {
-        float numbers[ROWS_AT_ONCE][NUMBERS];
-
-        UNROLL
-        for (int i = 0; i < ROWS_AT_ONCE; i++)
-            load_numbers(numbers[i], x, ROW(x, e + i), c, step, n);
-        UNROLL
-        for (int i = 0; i < ROWS_AT_ONCE; i++) {
-            UNROLL
-            for (int k = 0; k < NUMBERS; k++)
-                sum[k] += numbers[i][k];
-        }
+/* Sums of rows [e, end) of a view, of one column or of four. Most are of few rows: what is left
+ * behind whole eights comes by four, two and one, since to ask for a row that is not there takes as
+ * long as to ask for one that is. */
+#define SUMS_OF(kind, type)                                                                       \
+    EW_FN type add_rows_of_##kind##s(type sum, int rows, GLOBAL const int *index, int e, int c,   \
+                                     VIEW(x))                                                     \
+    {                                                                                             \
+        type numbers[ROWS_AT_ONCE];                                                               \
+                                                                                                  \
+        UNROLL                                                                                    \
+        for (int i = 0; i < rows; i++)                                                            \
+            numbers[i] = kind##_at(x, ROW(x, e + i), c);                                          \
+        UNROLL                                                                                    \
+        for (int i = 0; i < rows; i++)                                                            \
+            sum += numbers[i];                                                                    \
+        return sum;                                                                               \
+    }                                                                                             \
+    EW_FN type sum_of_##kind##s(GLOBAL const int *index, int e, int end, int c, VIEW(x))          \
+    {                                                                                             \
+        type sum = kind##_at(x, -1, c);                                                           \
+        int eights = (end - e) / ROWS_AT_ONCE, rest = (end - e) % ROWS_AT_ONCE;                   \
+                                                                                                  \
+        NO_UNROLL                                                                                 \
+        for (int i = 0; i < eights; i++, e += ROWS_AT_ONCE)                                       \
+            sum = add_rows_of_##kind##s(sum, ROWS_AT_ONCE, index, e, c, PASS(x));                 \
+        if (rest & 4)                                                                             \
+            sum = add_rows_of_##kind##s(sum, 4, index, e, c, PASS(x));                            \
+        if (rest & 2)                                                                             \
+            sum = add_rows_of_##kind##s(sum, 2, index, e + (rest & 4), c, PASS(x));               \
+        if (rest & 1)                                                                             \
+            sum = add_rows_of_##kind##s(sum, 1, index, e + (rest & 6), c, PASS(x));               \
+        return sum;                                                                               \
     }
-    NO_UNROLL
-    for (; e < end; e++) /* most sums are of few rows */
-        add_numbers(sum, x, ROW(x, e), c, step, n);
-    store_numbers(y, to, sum, c, step, n);
+SUMS_OF(number, float)
+SUMS_OF(four, float4)
+
+#define HAS_FOURS(x) (OF_FOURS(x, x##_at) && x##_ld % 4 == 0)
+
+/* Row r of y: the sum of rows [e, end) of x.  An item takes columns `column`, column + step, .. or
+ * as many fours, where memory has them at once. */
+EW_FN void sum_of_rows(GLOBAL const int *index, int r, int column, int step, int n, int e, int end,
+                       VIEW(x), VIEW(y))
+{
+    GLOBAL float *to = y + y_at + (long)r * y_ld;
+
+    if (n % 4 == 0 && HAS_FOURS(x) && HAS_FOURS(y))
+        for (int c = 4 * column; c < n; c += 4 * step)
+            put_four(to + c, sum_of_fours(index, e, end, c, PASS(x)));
+    else
+        for (int c = column; c < n; c += step)
+            to[c] = sum_of_numbers(index, e, end, c, PASS(x));
 }
 
 /* x listed: sum of the entries */
-EW_FN void list_sum(GLOBAL const int *index, int r, int c, int step, int n, int ptr, VIEW(x),
+EW_FN void list_sum(GLOBAL const int *index, int r, int column, int step, int n, int ptr, VIEW(x),
                     VIEW(y))
 {
-    sum_of_rows(index, FIRST, END, c, step, n, PASS(x), y, y_at + (long)r * y_ld);
+    sum_of_rows(index, r, column, step, n, FIRST, END, PASS(x), PASS(y));
 }
 
 /* x summed: sum of the rows named for r */
-EW_FN void sum_rows(GLOBAL const int *index, int r, int c, int step, int n, int ptr, VIEW(x),
+EW_FN void sum_rows(GLOBAL const int *index, int r, int column, int step, int n, int ptr, VIEW(x),
                     VIEW(y))
 {
-    sum_of_rows(index, index[ptr + r], index[ptr + r + 1], c, step, n, PASS(x), y,
-                y_at + (long)r * y_ld);
+    sum_of_rows(index, r, column, step, n, index[ptr + r], index[ptr + r + 1], PASS(x), PASS(y));
 }

@@ -45,20 +45,24 @@ static void put_views(FILE *to, const struct cavs__step *s, int k)
     fprintf(to, ");\n");
 }
 
-/* Step k of sequence `of`, over the columns of the vertex's row or of each of its entries. */
-static void put_step(FILE *to, const struct cavs__step *s, int of, int k, int items)
+/* Step k of sequence `of`, a fused group, over the columns of the vertex's row or of each of its
+ * entries. */
+static void put_group(FILE *to, const struct cavs__step *s, int of, int k, int items)
 {
-    const struct cavs__ew_program *p = s->call.program;
-    int at_once = p ? cavs__ew_at_once(cavs__ew_program_spec(p)) : CAVS__NUMBERS;
+    int at_once = cavs__ew_at_once(cavs__ew_program_spec(s->call.program));
 
     if (s->list > 0)
         fprintf(to, "    for (int e = FIRST_OF(ptr%d); e < END_OF(ptr%d); e++)\n    ", k, k);
     fprintf(to, "    for (int c = ITEM; c < %d; c += %d)\n", width_of(s), at_once * items);
-    if (p)
-        fprintf(to, "            step%d_%d(index, %s, c, %d", of, k, s->list > 0 ? "e" : "r",
-                items);
+    fprintf(to, "            step%d_%d(index, %s, c, %d", of, k, s->list > 0 ? "e" : "r", items);
+}
+
+static void put_step(FILE *to, const struct cavs__step *s, int of, int k, int items)
+{
+    if (s->call.program)
+        put_group(to, s, of, k, items);
     else
-        fprintf(to, "            %s(index, r, c, %d, %d, ptr%d", s->call.kernel->name, items,
+        fprintf(to, "    %s(index, r, ITEM, %d, %d, ptr%d", s->call.kernel->name, items,
                 width_of(s), k);
     put_views(to, s, k);
 }
