@@ -17,7 +17,7 @@
 #include "tests/on_device.h"
 #include "tests/random.h"
 
-enum { MOST_GROUPS = 32, OUTPUTS = 8, TRIALS = 6, OWN_CASES = 6 };
+enum { MOST_GROUPS = 32, OUTPUTS = 8, TRIALS = 6, OWN_CASES = 7 };
 
 static uint64_t state = 11;
 
@@ -165,7 +165,7 @@ static void equal_groups_have_one_kernel(void **unused)
 
 /* ---- rows ---- */
 
-enum { ROWS = 70, SOURCE_ROWS = 9, COLS = 150, IDS = 2 };
+enum { ROWS = 70, SOURCE_ROWS = 9, COLS = 150, WIDE = 9000, IDS = 2 };
 
 struct rows {
     struct matrix source, g;
@@ -297,6 +297,36 @@ static void nan_in_a_row_is_not_lost(void **unused)
     }
 }
 
+/* An item that has only met numbers without a power has nothing to add. */
+static void softmaxes_take_minus_infinity_among_finite_numbers(void **unused)
+{
+    const char *const names[] = {"softmax", "log_softmax"};
+
+    (void)unused;
+    for (int i = 0; i < 4; i++) {
+        const int cols = i < 2 ? COLS : WIDE; /* an item has all of a row's numbers, or not */
+        struct matrix x = matrix_unset(1, cols, 0), got = matrix_unset(1, cols, 0);
+        struct matrix want = matrix_copy(&got);
+        const struct cavs__call call = {.kernel = cavs__kernel_find(names[i % 2])};
+        struct cavs__view v[] = {{.p = x.p, .ld = cols, .cols = cols},
+                                 {.p = got.p, .ld = cols, .cols = cols}};
+
+        for (int c = 0; c < cols; c++)
+            *matrix_at(&x, 0, c) = c % 5 == 3 && c > cols / 2 ? -2 : -INFINITY;
+        on_device_run(&call, 1, v, 0);
+        v[1].p = want.p;
+        call.kernel->reference(&call, 1, v, 0);
+        for (int c = 0; c < cols; c++)
+            if (isinf(want.p[c]))
+                assert_true(got.p[c] == want.p[c]);
+            else
+                number_near(got.p[c], want.p[c], 2e-6, names[i % 2]);
+        matrix_free(&x);
+        matrix_free(&got);
+        matrix_free(&want);
+    }
+}
+
 /* ---- sums of rows ---- */
 
 /* Rows of 0 to 20 others; they begin `at` numbers into the memory, `pad` more than n apart. */
@@ -341,6 +371,7 @@ int main(void)
     struct CMUnitTest tests[KERNEL_CASES + OWN_CASES] = {
         cmocka_unit_test(row_kernels_agree_with_their_reference),
         cmocka_unit_test(nan_in_a_row_is_not_lost),
+        cmocka_unit_test(softmaxes_take_minus_infinity_among_finite_numbers),
         cmocka_unit_test(rows_are_summed_wherever_they_lie),
         cmocka_unit_test(column_sums_of_few_and_many_rows),
         cmocka_unit_test(fused_groups_agree_with_their_reference),

@@ -167,9 +167,11 @@ void cavs__launch_groups(struct cavs__launch *l, struct cavs__device *d, enum ca
  * cavs__launch_rows() one where that would leave the device room for more items. The first
  * arguments are there: the index buffer, rows, n, lanes. */
 enum {
-    CAVS__NUMBERS = 4,      /* of rows.cl */
-    CAVS__ROW_ITEMS = 256,  /* of a group */
-    CAVS__UNIT_ITEMS = 2048 /* that a unit of a GPU has room for */
+    CAVS__NUMBERS = 4,       /* of rows.cl */
+    CAVS__MANY = 16,         /* of kernels.cl */
+    CAVS__LANES_AT_HAND = 5, /* of items that have each other's numbers without waiting */
+    CAVS__ROW_ITEMS = 256,   /* of a group */
+    CAVS__UNIT_ITEMS = 2048  /* that a unit of a GPU has room for */
 };
 /* The logarithm of how many items share a row of n numbers if each takes so many of them. */
 int cavs__lanes(int64_t n, int numbers);
@@ -177,7 +179,8 @@ void cavs__launch_numbers(struct cavs__launch *l, void *kernel, void *index, int
                           int64_t n, int numbers);
 void cavs__launch_rows(struct cavs__launch *l, struct cavs__device *d, void *kernel, void *index,
                        int64_t rows, int64_t n, int numbers);
-/* For rows of n numbers, each of which the items of one group take: TAKE_WHOLE_ROW. */
+/* For rows of n numbers, each of which the items of one group take: TAKE_WHOLE_ROW. No more of them
+ * share a row than exchange numbers at once, unless each had to take more than CAVS__MANY. */
 void cavs__launch_whole_rows(struct cavs__launch *l, void *kernel, void *index, int64_t rows,
                              int64_t n);
 void cavs__argument_int(struct cavs__launch *l, int64_t value);

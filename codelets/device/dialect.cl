@@ -129,6 +129,12 @@ EW_FN void copy_four(float *to, const float *from, bool there)
 #endif
 #endif
 
+/* SHUFFLE(mine, bit): the number of the item whose place differs in this bit, one of the lowest
+ * five; where it is not there, items write and read local memory. */
+#ifdef __CUDA_ARCH__
+#define SHUFFLE(mine, bit) __shfl_xor_sync(0xffffffffu, mine, bit)
+#endif
+
 /* IN_TURN is what every kernel begins with. Groups of a launch may come onto a GPU while those of
  * the one before are still at work there (sm_90 and later; cuda.c): here they wait until it has
  * ended and all that it wrote can be read. Then the next launch may send its groups. So each waits

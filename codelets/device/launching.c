@@ -79,8 +79,12 @@ static void argument_rows(struct cavs__launch *l, void *index, int64_t rows, int
 void cavs__launch_whole_rows(struct cavs__launch *l, void *kernel, void *index, int64_t rows,
                              int64_t n)
 {
-    int lanes = cavs__lanes(n, CAVS__NUMBERS), at_once = CAVS__ROW_ITEMS >> lanes;
+    int lanes = cavs__lanes(n, CAVS__NUMBERS), least = cavs__lanes(n, CAVS__MANY), at_once;
 
+    lanes = lanes < CAVS__LANES_AT_HAND   ? lanes
+            : least < CAVS__LANES_AT_HAND ? CAVS__LANES_AT_HAND
+                                          : least;
+    at_once = CAVS__ROW_ITEMS >> lanes;
     cavs__launch_kernel(l, kernel, (rows + at_once - 1) / at_once, 1, CAVS__ROW_ITEMS);
     argument_rows(l, index, rows, n, lanes);
 }

@@ -23,6 +23,14 @@ EW_FN void load_numbers(float *to, GLOBAL const float *x, long from, int c, int 
         to[k] = from >= 0 && c + k * step < n ? x[from + c + k * step] : 0.0f;
 }
 
+/* The same of so many at once, a multiple of them. */
+EW_FN void load_many(float *to, int many, GLOBAL const float *x, long from, int c, int step, int n)
+{
+    UNROLL
+    for (int k = 0; k < many; k += NUMBERS)
+        load_numbers(to + k, x, from, c + k * step, step, n);
+}
+
 EW_FN void add_numbers(float *sum, GLOBAL const float *x, long from, int c, int step, int n)
 {
     float numbers[NUMBERS];
