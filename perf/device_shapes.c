@@ -195,6 +195,6 @@ void scene_make(struct scene *s, const struct shape *shape, int divide)
         s->bytes += 4.0 * rows * s->v[1].cols;
     else if (strcmp(shape->name, "update") == 0) /* values, two states, a transposed copy */
         s->bytes *= 9;
-    else if (starts(shape->name, "sparse")) /* sums of gradients, values, two states */
-        s->bytes *= 9;
+    else if (starts(shape->name, "sparse")) /* a gradient, values, two states */
+        s->bytes *= 7;
 }

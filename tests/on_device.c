@@ -278,3 +278,50 @@ void on_device_products(int tiles, int n, const struct cavs__call *calls, int ro
 
     run_job(&j);
 }
+
+/* ---- anything else ---- */
+
+struct work {
+    on_device_queue *queue;
+    void *arg;
+    int rc;
+};
+
+static void run_work(void *descr[], void *arg)
+{
+    struct work *w = arg;
+    struct cavs__device *d = cavs__device_of_worker(starpu_worker_get_id());
+
+    w->rc = -1;
+    if (!d)
+        return;
+    w->rc = w->queue(d, d->backend->memory(descr[0]), d->backend->memory(descr[1]), w->arg);
+    cavs__device_flush(d);
+}
+
+static struct starpu_codelet codelet_of_work = {.where = STARPU_OPENCL | STARPU_CUDA,
+                                                .cuda_funcs = {run_work},
+                                                .cuda_flags = {STARPU_CUDA_ASYNC},
+                                                .opencl_funcs = {run_work},
+                                                .opencl_flags = {STARPU_OPENCL_ASYNC},
+                                                .nbuffers = 2,
+                                                .modes = {STARPU_RW, STARPU_R},
+                                                .name = "test_work"};
+
+void on_device_do(on_device_queue *queue, void *arg, float *numbers, size_t n, const int32_t *index,
+                  size_t nindex)
+{
+    struct work w = {.queue = queue, .arg = arg};
+    struct starpu_task *t = starpu_task_create();
+    starpu_data_handle_t h[2] = {register_copy(numbers, n, 0), register_copy(index, nindex, 0)};
+
+    t->cl = &codelet_of_work;
+    t->cl_arg = &w;
+    t->handles[0] = h[0];
+    t->handles[1] = h[1];
+    t->synchronous = 1;
+    assert_int_equal(starpu_task_submit(t), 0);
+    unregister_copy(h[0], numbers, n, 0);
+    unregister_copy(h[1], NULL, 0, 0);
+    assert_int_equal(w.rc, 0);
+}

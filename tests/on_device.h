@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "codelets/device/driver.h"
 #include "codelets/kernels/kernel.h"
 
 /* Lets StarPU take PoCL's CPU as an OpenCL device, and check itself; before StarPU starts. */
@@ -30,5 +31,12 @@ void on_device_run_at(int at, const struct cavs__call *call, int rows, const str
  * each. */
 void on_device_products(int tiles, int n, const struct cavs__call *calls, int rows,
                         const struct cavs__view *v);
+
+/* Anything else that is queued on numbers and on an index, of which copies are on the device; the
+ * numbers are copied back. */
+typedef int on_device_queue(struct cavs__device *d, struct cavs__memory numbers,
+                            struct cavs__memory index, void *arg);
+void on_device_do(on_device_queue *queue, void *arg, float *numbers, size_t n, const int32_t *index,
+                  size_t nindex);
 
 #endif

@@ -11,13 +11,14 @@
 #include "codelets/device/device.h"
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/products/gemm.h"
+#include "codelets/update.h"
 #include "tests/groups.h"
 #include "tests/kernel_cases.h"
 #include "tests/matrix.h"
 #include "tests/on_device.h"
 #include "tests/random.h"
 
-enum { MOST_GROUPS = 32, OUTPUTS = 8, TRIALS = 6, OWN_CASES = 7 };
+enum { MOST_GROUPS = 32, OUTPUTS = 8, TRIALS = 6, OWN_CASES = 9 };
 
 static uint64_t state = 11;
 
@@ -366,6 +367,131 @@ static void rows_are_summed_wherever_they_lie(void **unused)
         }
 }
 
+/* ---- sparse updates ---- */
+
+enum {
+    UPDATED = 40,
+    TOUCHED = 13,
+    MOST_ARRAYS = 9,
+    MOST_ENTRIES = TOUCHED * 20,
+    SIZE = UPDATED * 37,
+    SPARSE_ROOM = 16 + 5 * 37, /* for the sums of five rows */
+    SPARSE_NUMBERS = (3 + MOST_ARRAYS) * SIZE + SPARSE_ROOM
+};
+
+/* Values, two states, the gradient's arrays and room are `numbers`, one after the other. */
+struct sparse {
+    struct cavs__update rule;
+    int arrays;
+    float numbers[SPARSE_NUMBERS];
+    struct {
+        int32_t ids[TOUCHED], ptr[TOUCHED + 1], source[MOST_ENTRIES], row[MOST_ENTRIES];
+    } lists;
+    int64_t launches;
+};
+
+#define PLACE(list) (int)(offsetof(struct sparse, lists.list) - offsetof(struct sparse, lists)) / 4
+
+static void sparse_random(struct sparse *s, enum cavs_optimizer rule, int arrays)
+{
+    *s = (struct sparse){.rule = {.rule = rule,
+                                  .lr = 0.1f,
+                                  .scale = 0.5f,
+                                  .correction1 = 0.2f,
+                                  .correction2 = 0.1f,
+                                  .momentum = 0.9f,
+                                  .decay = 0.9f,
+                                  .beta1 = 0.9f,
+                                  .beta2 = 0.99f,
+                                  .epsilon = 0.01f,
+                                  .weight_decay = 0.1f},
+                         .arrays = arrays};
+    for (int i = 0; i < (3 + arrays) * SIZE; i++)
+        s->numbers[i] = (float)random_double(&state, 0, 1);
+    for (int i = 0; i < TOUCHED; i++) {
+        s->lists.ids[i] = 3 * (TOUCHED - i);
+        s->lists.ptr[i + 1] = s->lists.ptr[i] + random_int(&state, 1, 20);
+    }
+    for (int e = 0; e < s->lists.ptr[TOUCHED]; e++) {
+        s->lists.source[e] = random_int(&state, 0, arrays - 1);
+        s->lists.row[e] = random_int(&state, 0, UPDATED - 1);
+    }
+}
+
+static int queue_sparse(struct cavs__device *d, struct cavs__memory numbers,
+                        struct cavs__memory lists, void *arg)
+{
+    struct sparse *s = arg;
+    struct cavs__memory m[3 + MOST_ARRAYS + 1];
+    const struct cavs__device_clip none = {0};
+    int64_t before = cavs__devices_launched().all, at = lists.at;
+    int rc;
+
+    for (int i = 0; i <= 3 + MOST_ARRAYS; i++)
+        m[i] = (struct cavs__memory){numbers.p, numbers.at + i * SIZE};
+    rc = cavs__device_update(
+        d, &s->rule,
+        &(struct cavs__device_gradient){.ngrads = s->arrays,
+                                        .g = m + 3,
+                                        .ld = 37,
+                                        .sparse = true,
+                                        .lists = lists.p,
+                                        .ids = (int)at + PLACE(ids),
+                                        .ptr = (int)at + PLACE(ptr),
+                                        .source = (int)at + PLACE(source),
+                                        .row = (int)at + PLACE(row),
+                                        .n = TOUCHED,
+                                        .cols = 37,
+                                        .room = m[3 + MOST_ARRAYS],
+                                        .floats = SPARSE_ROOM},
+        &(struct cavs__device_param){.rows = UPDATED, .ld = 37, .w = m[0], .s0 = m[1], .s1 = m[2]},
+        &none);
+    s->launches = cavs__devices_launched().all - before;
+    return rc;
+}
+
+/* On the CPU. */
+static void expect_sparse(struct sparse *s)
+{
+    const float *arrays[MOST_ARRAYS];
+
+    for (int i = 0; i < MOST_ARRAYS; i++)
+        arrays[i] = s->numbers + (3 + i) * SIZE;
+    cavs__update_sparse(&s->rule, TOUCHED, s->lists.ids, s->lists.ptr, s->lists.source,
+                        s->lists.row, 37, s->numbers, 37, s->numbers + SIZE, s->numbers + 2 * SIZE,
+                        arrays, 37, false);
+}
+
+static void check_sparse(int arrays, int launches)
+{
+    static struct sparse got, want;
+
+    for (int rule = CAVS_SGD; rule <= CAVS_ADAM; rule++) {
+        sparse_random(&got, (enum cavs_optimizer)rule, arrays);
+        want = got;
+        on_device_do(queue_sparse, &got, got.numbers, SPARSE_NUMBERS, (int32_t *)&got.lists,
+                     sizeof got.lists / 4);
+        assert_int_equal(got.launches, launches);
+        expect_sparse(&want);
+        for (int i = 0; i < 3 * SIZE; i++)
+            number_near(got.numbers[i], want.numbers[i], 1e-5, cavs__rules[rule].name);
+    }
+}
+
+static void sparse_updates_of_eight_arrays_are_one_launch(void **unused)
+{
+    (void)unused;
+    check_sparse(1, 1);
+    check_sparse(8, 1);
+}
+
+/* A kernel takes eight, and there is room for five rows: three times two sums and an update. */
+static void sparse_updates_of_more_arrays_sum_them_first(void **unused)
+{
+    (void)unused;
+    check_sparse(9, 9);
+}
+
 int main(void)
 {
     struct CMUnitTest tests[KERNEL_CASES + OWN_CASES] = {
@@ -373,6 +499,8 @@ int main(void)
         cmocka_unit_test(nan_in_a_row_is_not_lost),
         cmocka_unit_test(softmaxes_take_minus_infinity_among_finite_numbers),
         cmocka_unit_test(rows_are_summed_wherever_they_lie),
+        cmocka_unit_test(sparse_updates_of_eight_arrays_are_one_launch),
+        cmocka_unit_test(sparse_updates_of_more_arrays_sum_them_first),
         cmocka_unit_test(column_sums_of_few_and_many_rows),
         cmocka_unit_test(fused_groups_agree_with_their_reference),
         cmocka_unit_test(equal_groups_have_one_kernel),

@@ -63,6 +63,7 @@
     K(list_share)                                                  \
     K(sparse_sum)                                                  \
     K(update)                                                      \
+    K(sparse_update)                                               \
     K(products_narrow)                                             \
     K(products_short)                                              \
     K(products_tall)                                               \

@@ -2,8 +2,9 @@
 /*
  * device_update.c - optimizers on a device.
  *
- * A sparse gradient is first summed into scratch, a row for each touched one; from there on it is
- * a dense one whose rows have numbers. Kernels take eight arrays at most.
+ * Kernels take eight arrays at most. A sparse gradient of more of them, or one whose norm is asked
+ * for, is first summed into scratch, a row for each touched one; from there on it is a dense one
+ * whose rows have numbers.
  */
 #include "codelets/device/device.h"
 #include "codelets/update.h"
@@ -56,6 +57,7 @@ struct rows {
     int first, n, ngrads, ld;
     const struct cavs__memory *g;
     struct cavs__memory sums; /* of a sparse gradient */
+    bool entries;             /* of a sparse gradient: its arrays, nothing is summed yet */
 };
 
 /* Rows from `first` on: all of a dense gradient, of a sparse one as many as fit the room after
@@ -107,11 +109,16 @@ static int update_rows(struct cavs__device *d, const struct cavs__update *u,
                        const struct cavs__device_gradient *g, const struct rows *r,
                        const struct cavs__device_param *p, struct cavs__memory scaled)
 {
+    enum cavs__device_kernel kernel = r->entries ? CAVS__DEVICE_sparse_update : CAVS__DEVICE_update;
     struct cavs__launch l;
 
-    cavs__launch_rows(&l, d, d->kernels[CAVS__DEVICE_update], g->sparse ? g->lists : NULL, r->n,
-                      g->cols, 1);
+    cavs__launch_rows(&l, d, d->kernels[kernel], g->sparse ? g->lists : NULL, r->n, g->cols, 1);
     cavs__argument_int(&l, g->sparse ? g->ids + r->first : -1);
+    if (r->entries) {
+        cavs__argument_int(&l, g->ptr);
+        cavs__argument_int(&l, g->source);
+        cavs__argument_int(&l, g->row);
+    }
     argument_rule(&l, u);
     cavs__argument_memory(&l, scaled);
     cavs__argument_int(&l, p->ld);
@@ -121,6 +128,31 @@ static int update_rows(struct cavs__device *d, const struct cavs__update *u,
     cavs__argument_memory(&l, p->s1);
     argument_arrays(&l, r->g, r->ngrads, r->ld);
     return cavs__launch(d, &l);
+}
+
+static int update_at_once(struct cavs__device *d, const struct cavs__update *u,
+                          const struct cavs__device_gradient *g, const struct cavs__device_param *p,
+                          struct cavs__memory scaled)
+{
+    const struct rows all = {
+        .n = g->n, .ngrads = g->ngrads, .ld = g->ld, .g = g->g, .entries = g->sparse};
+
+    return update_rows(d, u, g, &all, p, scaled);
+}
+
+/* Of more arrays than a kernel takes: their sums come first. */
+static int update_sums(struct cavs__device *d, const struct cavs__update *u,
+                       const struct cavs__device_gradient *g, const struct cavs__device_param *p,
+                       struct cavs__memory scaled)
+{
+    struct rows r = {0};
+
+    do {
+        if (next_rows(d, g, ROOM_FOR_SCALE, r.first + r.n, &r) ||
+            update_rows(d, u, g, &r, p, scaled))
+            return -1;
+    } while (r.first + r.n < g->n);
+    return 0;
 }
 
 static int transpose(struct cavs__device *d, int rows, int cols, const struct cavs__device_param *p)
@@ -142,18 +174,15 @@ int cavs__device_update(struct cavs__device *d, const struct cavs__update *u,
                         const struct cavs__device_clip *clip)
 {
     struct cavs__memory scaled = {0};
-    struct rows r = {0};
 
     if (clip->n > 0) {
         scaled = g->room;
         if (clip_scale(d, u->scale, clip, scaled))
             return -1;
     }
-    do {
-        if (next_rows(d, g, ROOM_FOR_SCALE, r.first + r.n, &r) ||
-            update_rows(d, u, g, &r, p, scaled))
-            return -1;
-    } while (r.first + r.n < g->n);
+    if (g->sparse && g->ngrads > ARRAYS ? update_sums(d, u, g, p, scaled)
+                                        : update_at_once(d, u, g, p, scaled))
+        return -1;
     return p->wt.p ? transpose(d, p->rows, g->cols, p) : 0;
 }
 

@@ -795,31 +795,59 @@ KERNEL(256) cavs_sparse_sum(GLOBAL const int *index, ROWS, int accumulate, int f
 /* Row i of the gradient belongs to row ids[i] of values and states, or to row i if ids is below 0.
  * The rules are those of codelets/update.def, which says what they read. scaled: the scale is
  * there, not in `scale`. */
-KERNEL(256) cavs_update(GLOBAL const int *index, ROWS, int ids, RULE_NUMBERS,
-                        GLOBAL const float *scaled, long scaled_at, int ld, int states,
-                        GLOBAL float *values, long values_at, GLOBAL float *first, long first_at,
-                        GLOBAL float *second, long second_at, ARRAYS)
+#define UPDATED                                                                           \
+    RULE_NUMBERS, GLOBAL const float *scaled, long scaled_at, int ld, int states,         \
+        GLOBAL float *values, long values_at, GLOBAL float *first, long first_at,         \
+        GLOBAL float *second, long second_at, ARRAYS
+/* Number c of row r, to whose gradient `add` adds its numbers. */
+#define UPDATE(add)                                                                       \
+    long at = (long)(ids < 0 ? r : index[ids + r]) * ld + c;                              \
+    float sum = 0.0f, w = values[values_at + at], g, d;                                   \
+    float s0 = states > 0 ? first[first_at + at] : 0.0f;                                  \
+    float s1 = states > 1 ? second[second_at + at] : 0.0f;                                \
+                                                                                          \
+    add                                                                                   \
+    g = (scaled ? scaled[scaled_at] : scale) * sum;                                       \
+    d = g + weight_decay * w;                                                             \
+    switch (rule) {                                                                       \
+        RULE_STEPS                                                                        \
+    }                                                                                     \
+    values[values_at + at] = w;                                                           \
+    if (states > 0)                                                                       \
+        first[first_at + at] = s0;                                                        \
+    if (states > 1)                                                                       \
+        second[second_at + at] = s1;
+
+KERNEL(256) cavs_update(GLOBAL const int *index, ROWS, int ids, UPDATED)
 {
     IN_TURN;
     TAKE_ROW
     for (int c = column; c < n && r < rows; c += step) {
-        long from = (long)r * g_ld + c, at = (long)(ids < 0 ? r : index[ids + r]) * ld + c;
-        float sum = 0.0f, w = values[values_at + at], g, d;
-        float s0 = states > 0 ? first[first_at + at] : 0.0f;
-        float s1 = states > 1 ? second[second_at + at] : 0.0f;
+        long from = (long)r * g_ld + c;
 
-        for (int j = 0; j < ngrads; j++)
-            sum += ARRAY_NUMBER(j, from);
-        g = (scaled ? scaled[scaled_at] : scale) * sum;
-        d = g + weight_decay * w;
-        switch (rule) {
-            RULE_STEPS
-        }
-        values[values_at + at] = w;
-        if (states > 0)
-            first[first_at + at] = s0;
-        if (states > 1)
-            second[second_at + at] = s1;
+        UPDATE(for (int j = 0; j < ngrads; j++) sum += ARRAY_NUMBER(j, from);)
+    }
+}
+
+/* The gradient is what cavs_sparse_sum sums, of these arrays only. A kernel that also takes the
+ * place of cavs_update is slower as that one: it does not know which array is the next. */
+KERNEL(256) cavs_sparse_update(GLOBAL const int *index, ROWS, int ids, int ptr, int source, int row,
+                               UPDATED)
+{
+    IN_TURN;
+    TAKE_ROW
+    int c = column; /* an item takes one number */
+
+    if (c < n && r < rows) {
+        int e = index[ptr + r], end = index[ptr + r + 1];
+
+        UPDATE(
+            for (; e < end; e++) {
+                int j = index[source + e];
+                long of = index[row + e];
+
+                sum += ARRAY_NUMBER(j, of * g_ld + c);
+            })
     }
 }
 
