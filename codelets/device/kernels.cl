@@ -731,14 +731,20 @@ KERNEL(256) cavs_metric(GLOBAL const int *index, int rows, int accumulate, VIEW(
     double sum = 0, count = 0;
 
     for (int first = ITEM; first < rows; first += 8 * 256) {
+        float numbers[8];
+        bool counts[8];
+
         UNROLL
         for (int k = 0; k < 8; k++) {
-            int r = first + k * 256;
-            bool counts = r < rows && (where_ix < 0 || index[where_ix + r] >= 0);
-            long from = counts ? ROW(x, r) : -1;
+            int r = first + k * 256, last = r < rows ? r : rows - 1;
 
-            sum += NUMBER(x, from, 0);
-            count += counts ? 1 : 0;
+            counts[k] = r < rows && (where_ix < 0 ? 0 : index[where_ix + last]) >= 0;
+            numbers[k] = NUMBER(x, ROW(x, last), 0);
+        }
+        UNROLL
+        for (int k = 0; k < 8; k++) {
+            sum += counts[k] ? numbers[k] : 0.0f;
+            count += counts[k] ? 1 : 0;
         }
     }
     sum = double_sum256(part, sum);
