@@ -82,7 +82,8 @@ static int dropout(const struct cavs__device_call *c)
 {
     struct cavs__launch l;
 
-    launch_rows(&l, c, CAVS__DEVICE_dropout, c->v[3].cols, 1);
+    launch_rows(&l, c, CAVS__DEVICE_dropout, (c->v[3].cols + 63) / 64 * 16, 1);
+    cavs__argument_int(&l, c->v[3].cols);
     cavs__argument_int(&l, (int32_t)c->call->site);
     cavs__argument_int(&l, (int32_t)cavs__dropout_limit(c->call->rate));
     cavs__argument_float(&l, 1 / (1 - c->call->rate));

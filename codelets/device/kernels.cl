@@ -489,11 +489,11 @@ KERNEL(256) cavs_pick_grad(GLOBAL const int *index, ROWS, int ids_ix, VIEW(g), V
     }
 }
 
-/* The word of codelets/kernels/philox.h that decides on column c of a row with this key. */
-EW_FN unsigned philox_word(int c, unsigned site, unsigned key0, unsigned key1)
+/* The words of codelets/kernels/philox.h that decide on four columns of a row with this key. */
+EW_FN void philox_words(unsigned *words, unsigned counter, unsigned site, unsigned key0,
+                        unsigned key1)
 {
-    unsigned c0 = (unsigned)(c / 64 * 16 + c % 16), c1 = site, c2 = 0, c3 = 0;
-    int word = c % 64 / 16;
+    unsigned c0 = counter, c1 = site, c2 = 0, c3 = 0;
 
     for (int i = 0; i < 10; i++) {
         unsigned p_high = MULTIPLY_HIGH(0xD2511F53u, c0), p_low = 0xD2511F53u * c0;
@@ -506,27 +506,34 @@ EW_FN unsigned philox_word(int c, unsigned site, unsigned key0, unsigned key1)
         key0 += 0x9E3779B9u;
         key1 += 0xBB67AE85u;
     }
-    return word == 0 ? c0 : word == 1 ? c1 : word == 2 ? c2 : c3;
+    words[0] = c0;
+    words[1] = c1;
+    words[2] = c2;
+    words[3] = c3;
 }
 
 /* x (rows, n), ids a and b (below 0: none), y (rows, n): factor x where the word is not below the
- * limit, x where the key is 0 */
-KERNEL(256) cavs_dropout(GLOBAL const int *index, ROWS, int site, int limit, float factor, VIEW(x),
-                         int a_ix, int b_ix, VIEW(y))
+ * limit, x where the key is 0. n counts fours, which lie 16 apart in 64 of `cols` columns: a block
+ * of Philox decides on one. */
+KERNEL(256) cavs_dropout(GLOBAL const int *index, ROWS, int cols, int site, int limit, float factor,
+                         VIEW(x), int a_ix, int b_ix, VIEW(y))
 {
     IN_TURN;
+    float numbers[NUMBERS];
+    unsigned words[NUMBERS];
+
     TAKE_ROW
-    for (int c = column; c < n && r < rows; c += step) {
+    for (int four = column; four < n && r < rows; four += step) {
         unsigned a = a_ix < 0 ? 0 : (unsigned)index[a_ix + r];
         unsigned b = b_ix < 0 ? 0 : (unsigned)index[b_ix + r];
-        long from = ROW(x, r), to = y_at + (long)r * y_ld + c;
+        int c = four / 16 * 64 + four % 16;
 
-        if (a == 0 && b == 0)
-            y[to] = NUMBER(x, from, c);
-        else
-            y[to] = philox_word(c, (unsigned)site, a, b) >= (unsigned)limit
-                        ? factor * NUMBER(x, from, c)
-                        : 0.0f;
+        load_numbers(numbers, x, ROW(x, r), c, 16, cols);
+        philox_words(words, (unsigned)four, (unsigned)site, a, b);
+        UNROLL
+        for (int k = 0; k < NUMBERS && (a != 0 || b != 0); k++)
+            numbers[k] = words[k] >= (unsigned)limit ? factor * numbers[k] : 0.0f;
+        store_numbers(y, y_at + (long)r * y_ld, numbers, c, 16, cols);
     }
 }
 
