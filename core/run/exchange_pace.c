@@ -4,8 +4,9 @@
  * sooner; see exchange.h.
  *
  * What counts is the time that workers of a rank spend with tasks of its shards, and devices from
- * when all have the parameters until they are done with theirs, not what they wait for others.  Ranks tell one another their paces where they meet anyway, and all come to the same
- * from the same numbers.  Bits do not depend on who has a shard.
+ * when all have the parameters until they are done with theirs, not what they wait for others.
+ * Ranks tell one another their paces where they meet anyway, and all come to the same from the same
+ * numbers.  Bits do not depend on who has a shard.
  */
 #include <stdlib.h>
 #include <string.h>
