@@ -139,7 +139,8 @@ const struct app_option app_options_recorded[] = {
 const struct app_option app_options_machine[] = {
     OPTION_GROUP("Machine:"),
     ROW(INT, "workers", "N", runtime.workers, FREE,
-        "CPU workers; default: one a core, but for one a device and then one more", 0, 4096),
+        "CPU workers; default: one a core; devices take a core each, and the main thread one beside "
+        "them", 0, 4096),
     ROW(DEVICES, "gpus", "N", runtime.cuda, FREE, "CUDA devices, or 'all'; default: 0", 0, 1024),
     ROW(DEVICES, "opencl", "N", runtime.opencl, FREE,
         "OpenCL devices, or 'all'; default: 0", 0, 1024),
@@ -156,7 +157,8 @@ const struct app_option app_options_machine[] = {
         "which vertices are evaluated together",
         .choice = cavs_policy_name, .about = cavs_policy_summary),
     ROW(INT, "shards", "N", session.shards, KEPT,
-        "independent parts a batch is cut into; default: one a core of the machine", 0, 4096),
+        "independent parts a batch is cut into; default: one a core of the machine, or a device of "
+        "several ranks", 0, 4096),
     ROW(FLAG, "no-lazy", NULL, session.no_lazy, KEPT,
         "do not put off operators that nothing waits for"),
     ROW(FLAG, "no-eager", NULL, session.no_eager, KEPT,
