@@ -38,13 +38,15 @@ static int prepare_cuda(const struct cavs__driver *driver, int asked, int here, 
     int there;
 
     conf->ncuda = asked;
-    if (asked == 0 || !driver || !driver->count)
+    if (asked == 0 || !driver)
+        return 0;
+    setenv("STARPU_NWORKER_PER_CUDA", "2", 0);
+    setenv("STARPU_CUDA_PIPELINE", "4", 0);
+    if (!driver->count)
         return asked;
     there = driver->count();
     if (all > 1 && there > 1)
         share_cuda(there, asked, here, all, conf);
-    setenv("STARPU_NWORKER_PER_CUDA", "2", 0);
-    setenv("STARPU_CUDA_PIPELINE", "4", 0);
     return conf->ncuda >= 0 && conf->ncuda < there ? conf->ncuda : there;
 }
 
