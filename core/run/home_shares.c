@@ -76,7 +76,7 @@ static bool all_have(const struct cavs__homes *hs, int run, bool measured)
  * something, however small the batches are. */
 static double first_rate(const struct cavs__homes *hs, const struct cavs__home *h, int run)
 {
-    double rate = 1;
+    double rate = h->used;
     int devices = 0;
 
     for (int i = 0; i < hs->n; i++)
