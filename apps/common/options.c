@@ -139,8 +139,8 @@ const struct app_option app_options_recorded[] = {
 const struct app_option app_options_machine[] = {
     OPTION_GROUP("Machine:"),
     ROW(INT, "workers", "N", runtime.workers, FREE,
-        "CPU workers; default: one a core; devices take a core each, and the main thread one beside "
-        "them", 0, 4096),
+        "CPU workers; default: one a core; devices take a core each, and the main thread one "
+        "beside them", 0, 4096),
     ROW(DEVICES, "gpus", "N", runtime.cuda, FREE, "CUDA devices, or 'all'; default: 0", 0, 1024),
     ROW(DEVICES, "opencl", "N", runtime.opencl, FREE,
         "OpenCL devices, or 'all'; default: 0", 0, 1024),
