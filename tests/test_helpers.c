@@ -79,7 +79,7 @@ static void open_run(struct run *r)
     ro.leave_to_workers = r->leave_to_workers;
     so.optimizer = CAVS_ADAM;
     so.policy = r->policy;
-    so.grain = r->bf16 ? 1e-5f : 5e-5f;
+    so.grain = r->bf16 ? 2e-5f : 5e-5f;
     so.precision = r->bf16 ? CAVS_BFLOAT16 : CAVS_FLOAT32;
     r->model = wide_model();
     check_ok(cavs_runtime_create(&ro, &r->rt));
