@@ -292,14 +292,15 @@ static void shards_find_their_homes_and_gradients_of_their_own(void **state)
 static void cpu_workers_have_little_of_a_batch_before_rates_are_known(void **state)
 {
     (void)state;
-    struct world *w = new_world(3, (struct machine[]){{"a", 0, 0}, {"b", 0, 0}, {"cpus", 0, 0}});
-    w->homes.home[0].device = 0;
-    cavs__shares(&w->e, CAVS__RUN_TRAIN);
-    assert_true(w->share[2] == 0.25);
-    w->homes.home[1].device = 1;
-    cavs__shares(&w->e, CAVS__RUN_TRAIN);
-    assert_true(w->share[2] == 0.5);
-    free_world(w);
+    for (int devices = 1; devices <= 2; devices++) {
+        struct machine m[3] = {{"a", 0, 0}, {"b", 0, 0}, {"c", 0, 0}};
+        struct world *w = new_world(devices + 1, m);
+        for (int i = 0; i < devices; i++)
+            w->homes.home[i].device = i;
+        cavs__shares(&w->e, CAVS__RUN_TRAIN);
+        assert_true(w->share[devices] == 0.25 * devices);
+        free_world(w);
+    }
 }
 
 /* All ranks cut a batch alike, so nothing of that follows from the devices that one of them has. */

@@ -321,6 +321,7 @@ int cavs__homes_init(struct cavs__engine *e);
 void cavs__homes_free(struct cavs__engine *e);
 /* Is a batch cut by how fast homes are?  Several ranks cut it alike, whatever homes each has. */
 bool cavs__homes_cut(const struct cavs__engine *e);
+int cavs__device_homes(const struct cavs__homes *hs); /* how many homes are devices: the first */
 /* The home of a shard of this batch; -1: it has none.  Where there is one home, tasks of no shard
  * (-1) have it, too. */
 int cavs__home_of(const struct cavs__engine *e, int shard);

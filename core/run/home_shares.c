@@ -77,10 +77,8 @@ static bool all_have(const struct cavs__homes *hs, int run, bool measured)
 static double first_rate(const struct cavs__homes *hs, const struct cavs__home *h, int run)
 {
     double rate = h->used;
-    int devices = 0;
+    int devices = cavs__device_homes(hs);
 
-    for (int i = 0; i < hs->n; i++)
-        devices += hs->home[i].device >= 0;
     if (h->device < 0 && devices > 0)
         rate = LEAST * devices;
     return !all_have(hs, run, false) && h->given >> run & 1 ? 1e-3 * rate : rate;

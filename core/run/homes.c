@@ -50,7 +50,7 @@ static bool cpus_are_a_home(const struct cavs__homes *hs)
     return hs->home[hs->n - 1].device < 0;
 }
 
-static int count_devices(const struct cavs__homes *hs)
+int cavs__device_homes(const struct cavs__homes *hs)
 {
     return hs->n - cpus_are_a_home(hs);
 }
@@ -61,7 +61,7 @@ static int count_devices(const struct cavs__homes *hs)
 static int deal_shards(struct cavs__homes *hs, int shards)
 {
     bool cpus = cpus_are_a_home(hs);
-    int devices = count_devices(hs), at = 0;
+    int devices = cavs__device_homes(hs), at = 0;
 
     for (int i = 0; i < hs->n; i++) {
         struct cavs__home *h = &hs->home[i];
@@ -82,7 +82,7 @@ static int own_home(const struct cavs__homes *hs, int shard)
     int i = 0;
 
     if (!hs->cut)
-        return shard % count_devices(hs);
+        return shard % cavs__device_homes(hs);
     while (shard >= hs->home[i].first + hs->home[i].n)
         i++;
     return i;
@@ -229,7 +229,7 @@ int cavs__partial_of(const struct cavs__engine *e, int shard, int partial, int p
     if (!cavs__homes_cut(e))
         return (shard * partials + partial) % most;
     i = own_home(e->homes, shard);
-    devices = count_devices(e->homes);
+    devices = cavs__device_homes(e->homes);
     if (i < devices || devices >= most)
         return i % most;
     return devices + (shard - e->homes->home[i].first) % (most - devices);
@@ -240,7 +240,7 @@ int cavs__partials(const struct cavs__engine *e)
     int n = e->nshards, most = cavs__partials_among(n), devices;
 
     if (cavs__homes_cut(e)) {
-        devices = count_devices(e->homes);
+        devices = cavs__device_homes(e->homes);
         n = devices + (devices < e->homes->n ? e->homes->home[devices].n : 0);
     }
     return n < most ? n : most;
