@@ -279,6 +279,8 @@ struct starpu_task *cavs__task_create(struct cavs__engine *e, int slot, int shar
  * incomplete: whoever submits it gets CAVS_ENOMEM. */
 void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
                        enum starpu_data_access_mode mode);
+/* Memory was short for something else that the task has to have: it stays incomplete, too. */
+void cavs__task_lacks_memory(struct starpu_task *t);
 /* Has the task all handles that were added?  0, or CAVS_ENOMEM, which is reported. */
 int cavs__task_complete(const struct starpu_task *t);
 int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t);

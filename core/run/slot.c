@@ -98,6 +98,11 @@ static int room_for_buffers(const struct starpu_task *t)
     return room;
 }
 
+void cavs__task_lacks_memory(struct starpu_task *t)
+{
+    t->nbuffers = LACKS_MEMORY;
+}
+
 /* false: out of memory, which is reported. */
 static bool make_room(struct starpu_task *t)
 {
@@ -108,7 +113,7 @@ static bool make_room(struct starpu_task *t)
     if (!handles || !modes) {
         free(handles);
         free(modes);
-        t->nbuffers = LACKS_MEMORY;
+        cavs__task_lacks_memory(t);
         cavs__fail_nomem("task", room * (sizeof *handles + sizeof *modes));
         return false;
     }

@@ -6,11 +6,10 @@ static int flush_chain(struct cavs__sending *w)
 {
     const struct cavs__stage_plan *sp = cavs__tape_plan(w->t);
     struct cavs__new_task k;
-    int rc = w->n > 0 ? cavs__open_task(w, &k, CAVS__FIXED_BUFFERS + w->nparams) : CAVS_OK;
+    int rc = w->n > 0 ? cavs__open_task(w, &k) : CAVS_OK;
 
     if (rc || w->n == 0)
         return rc;
-    k.a->numbers = k.numbers;
     k.a->index_buffer = sp->index;
     cavs__add_chunk(w, &k, sp->index, false);
     cavs__add_chunk(w, &k, sp->state, w->phase == CAVS__FORWARD);

@@ -18,7 +18,7 @@ static int flush_sums(struct cavs__sending *w)
 {
     uint64_t added = adds_to(w);
     struct cavs__new_task k;
-    int rc = cavs__open_task(w, &k, w->k->nbuffers);
+    int rc = cavs__open_task(w, &k);
 
     for (int i = 0; i < w->k->nbuffers && !rc; i++) {
         int tensor = w->k->tensor[i];

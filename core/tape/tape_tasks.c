@@ -124,11 +124,10 @@ static const int32_t *host_index(const struct cavs__sending *w)
     return index;
 }
 
-int cavs__open_task(struct cavs__sending *w, struct cavs__new_task *k, int nbuffers)
+int cavs__open_task(struct cavs__sending *w, struct cavs__new_task *k)
 {
-    k->a = cavs__sending_take(w, sizeof *k->a);
-    k->numbers = cavs__sending_take(w, ((size_t)nbuffers + 1) * sizeof *k->numbers);
-    if (!k->a || !k->numbers)
+    *k = (struct cavs__new_task){.a = cavs__sending_take(w, sizeof *k->a)};
+    if (!k->a)
         return CAVS_ENOMEM;
     *k->a =
         (struct cavs__part_args){.parts = w->parts,
@@ -147,17 +146,45 @@ int cavs__open_task(struct cavs__sending *w, struct cavs__new_task *k, int nbuff
     return CAVS_OK;
 }
 
+static bool more_numbers(struct cavs__sending *w, struct cavs__new_task *k)
+{
+    int n = k->room, room = n > 0 ? 2 * n : 16;
+    int16_t *numbers = cavs__sending_take(w, (size_t)room * sizeof *numbers);
+
+    if (!numbers) {
+        cavs__task_lacks_memory(k->task);
+        return false;
+    }
+    if (n > 0)
+        memcpy(numbers, k->numbers, (size_t)n * sizeof *numbers);
+    k->a->numbers = k->numbers = numbers;
+    k->room = room;
+    return true;
+}
+
+/* By which number the parts know the buffer that comes next.  There may be any number of them, as
+ * of the task's handles: nobody counts ahead, so nobody can count wrong. */
+static void add_number(struct cavs__sending *w, struct cavs__new_task *k, int number)
+{
+    int n = k->a->nbuffers;
+
+    if (cavs__task_complete(k->task) || (n == k->room && !more_numbers(w, k)))
+        return;
+    k->numbers[n] = (int16_t)number;
+    k->a->most = number > k->a->most ? number : k->a->most;
+}
+
 void cavs__add_buffer(struct cavs__sending *w, struct cavs__new_task *k, int tensor, int chunk,
                       bool written)
 {
-    k->numbers[k->a->nbuffers++] = (int16_t)tensor;
-    k->a->most = tensor > k->a->most ? tensor : k->a->most;
+    k->a->nbuffers++;
     cavs__task_buffer(k->task, w->e->tensors[tensor].chunks[chunk].handle,
                       written ? STARPU_RW : STARPU_R);
 }
 
 void cavs__add_chunk(struct cavs__sending *w, struct cavs__new_task *k, int tensor, bool written)
 {
+    add_number(w, k, tensor);
     cavs__add_buffer(w, k, tensor, cavs__chunk_of(w->e, tensor, w->slot, w->shard, 0), written);
 }
 
@@ -165,7 +192,9 @@ int cavs__close_task(struct cavs__sending *w, struct cavs__new_task *k, int prio
 {
     double seconds = w->seconds;
 
-    k->numbers[k->a->nbuffers++] = (int16_t)++k->a->most; /* scratch: its number is no tensor's */
+    if (k->numbers)
+        add_number(w, k, k->a->most + 1); /* scratch: its number is no tensor's */
+    k->a->nbuffers++;
     cavs__task_buffer(k->task, w->e->scratch, STARPU_SCRATCH);
     k->task->priority = priority;
     w->first += w->n;

@@ -32,7 +32,8 @@ struct cavs__sending {
 struct cavs__new_task {
     struct starpu_task *task;
     struct cavs__part_args *a;
-    int16_t *numbers;
+    int16_t *numbers; /* a->numbers, and for how many there is room; NULL: none so far */
+    int room;
 };
 
 /* Memory of the slot; NULL: out of memory, which is reported. */
@@ -54,10 +55,13 @@ bool cavs__next_reached(const struct cavs_tape *t, const struct cavs__increment 
 /* Adds a V_t, or some of its rows, to the next task. */
 int cavs__add_segment(struct cavs__sending *w, const struct cavs__increment *d,
                       const struct cavs__vt *vt);
-/* Opens a task of the segments so far; then its buffers are added, and then it is submitted. */
-int cavs__open_task(struct cavs__sending *w, struct cavs__new_task *k, int nbuffers);
+/* Opens a task of the segments so far; then its buffers are added, any number of them, and then it
+ * is submitted.  If memory is short for a buffer, submitting gives CAVS_ENOMEM. */
+int cavs__open_task(struct cavs__sending *w, struct cavs__new_task *k);
+/* Parts know the buffers of a task as they come, */
 void cavs__add_buffer(struct cavs__sending *w, struct cavs__new_task *k, int tensor, int chunk,
                       bool written);
+/* or all by the numbers of their tensors. */
 void cavs__add_chunk(struct cavs__sending *w, struct cavs__new_task *k, int tensor, bool written);
 int cavs__close_task(struct cavs__sending *w, struct cavs__new_task *k, int priority);
 /* tape_sum_tasks.c: submits the sums of a phase. */
