@@ -55,7 +55,54 @@ void on_device_down(void)
     runtime = NULL;
 }
 
-/* ---- one kernel, or products together, as a task ---- */
+/* ---- tasks ---- */
+
+/* What a task does with its worker's device. */
+struct doing {
+    int (*queue)(struct cavs__device *d, void *descr[], void *of);
+    void *of;
+    int rc;
+};
+
+static void run(void *descr[], void *arg)
+{
+    struct doing *what = arg;
+    struct cavs__device *d = cavs__device_of_worker(starpu_worker_get_id());
+
+    what->rc = -1;
+    if (!d)
+        return;
+    what->rc = what->queue(d, descr, what->of);
+    cavs__device_flush(d);
+}
+
+static struct starpu_codelet codelet = {.where = STARPU_OPENCL | STARPU_CUDA,
+                                        .cuda_funcs = {run},
+                                        .cuda_flags = {STARPU_CUDA_ASYNC},
+                                        .opencl_funcs = {run},
+                                        .opencl_flags = {STARPU_OPENCL_ASYNC},
+                                        .nbuffers = STARPU_VARIABLE_NBUFFERS,
+                                        .name = "test_on_device"};
+
+/* A task of these buffers, which has ended. */
+static void run_task(struct doing *what, int n, const starpu_data_handle_t *h,
+                     const enum starpu_data_access_mode *modes)
+{
+    struct starpu_task *t = starpu_task_create();
+
+    t->cl = &codelet;
+    t->cl_arg = what;
+    t->dyn_handles = malloc((size_t)n * sizeof *t->dyn_handles);
+    t->dyn_modes = malloc((size_t)n * sizeof *t->dyn_modes);
+    assert_true(t->dyn_handles && t->dyn_modes);
+    memcpy(t->dyn_handles, h, (size_t)n * sizeof *h);
+    memcpy(t->dyn_modes, modes, (size_t)n * sizeof *modes);
+    t->nbuffers = n;
+    t->synchronous = 1;
+    assert_int_equal(starpu_task_submit(t), 0);
+}
+
+/* ---- one kernel, or products together ---- */
 
 /* Buffers of the task: the views' tables, the index arrays one after the other, room to pack. */
 struct job {
@@ -67,7 +114,6 @@ struct job {
     unsigned flags;
     int at;                                 /* numbers before a view's first one */
     int index[MOST_VIEWS], ptr[MOST_VIEWS]; /* positions of a view's arrays */
-    int rc;
 };
 
 /* Every three views of *all are those of a product. */
@@ -86,10 +132,9 @@ static int run_products(const struct job *j, const struct cavs__device_call *all
     return cavs__device_products_tiled(j->tiles, j->products, calls);
 }
 
-static void run(void *descr[], void *arg)
+static int queue_job(struct cavs__device *d, void *descr[], void *of)
 {
-    struct job *j = arg;
-    struct cavs__device *d = cavs__device_of_worker(starpu_worker_get_id());
+    const struct job *j = of;
     struct cavs__device_view v[MOST_VIEWS];
     struct cavs__device_call c = {.device = d,
                                   .call = j->call,
@@ -98,9 +143,6 @@ static void run(void *descr[], void *arg)
                                   .nviews = j->nviews,
                                   .flags = j->flags};
 
-    j->rc = -1;
-    if (!d)
-        return;
     c.index = d->backend->memory(descr[j->nviews]).p;
     c.room = d->backend->memory(descr[j->nviews + 1]);
     for (int i = 0; i < j->nviews; i++) {
@@ -110,17 +152,8 @@ static void run(void *descr[], void *arg)
             v[i].memory = d->backend->memory(descr[i]);
         v[i].memory.at += j->v[i].p ? j->at : 0;
     }
-    j->rc = j->products ? run_products(j, &c) : cavs__device_queue(&c);
-    cavs__device_flush(d);
+    return j->products ? run_products(j, &c) : cavs__device_queue(&c);
 }
-
-static struct starpu_codelet codelet = {.where = STARPU_OPENCL | STARPU_CUDA,
-                                        .cuda_funcs = {run},
-                                        .cuda_flags = {STARPU_CUDA_ASYNC},
-                                        .opencl_funcs = {run},
-                                        .opencl_flags = {STARPU_OPENCL_ASYNC},
-                                        .nbuffers = STARPU_VARIABLE_NBUFFERS,
-                                        .name = "test_kernel"};
 
 /* ---- operands ---- */
 
@@ -220,7 +253,7 @@ static int views_of(const struct cavs__call *call)
 
 static void run_job(struct job *j)
 {
-    struct starpu_task *t = starpu_task_create();
+    struct doing what = {.queue = queue_job, .of = j};
     starpu_data_handle_t h[MOST_VIEWS + 2];
     enum starpu_data_access_mode modes[MOST_VIEWS + 2];
     size_t room = 0;
@@ -236,23 +269,14 @@ static void run_job(struct job *j)
     modes[n++] = STARPU_R;
     h[n] = register_copy(NULL, room, 0);
     modes[n++] = STARPU_RW;
-    t->cl = &codelet;
-    t->cl_arg = j;
-    t->dyn_handles = malloc((size_t)n * sizeof *t->dyn_handles);
-    t->dyn_modes = malloc((size_t)n * sizeof *t->dyn_modes);
-    assert_true(t->dyn_handles && t->dyn_modes);
-    memcpy(t->dyn_handles, h, (size_t)n * sizeof *h);
-    memcpy(t->dyn_modes, modes, (size_t)n * sizeof *modes);
-    t->nbuffers = n;
-    t->synchronous = 1;
-    assert_int_equal(starpu_task_submit(t), 0);
+    run_task(&what, n, h, modes);
     for (int i = 0; i < n; i++)
         if (i < j->nviews)
             unregister_copy(h[i], j->v[i].p, span(j, i), j->at);
         else
             unregister_copy(h[i], NULL, 0, 0);
     free(index);
-    assert_int_equal(j->rc, 0);
+    assert_int_equal(what.rc, 0);
 }
 
 void on_device_run_at(int at, const struct cavs__call *call, int rows, const struct cavs__view *v,
@@ -284,44 +308,24 @@ void on_device_products(int tiles, int n, const struct cavs__call *calls, int ro
 struct work {
     on_device_queue *queue;
     void *arg;
-    int rc;
 };
 
-static void run_work(void *descr[], void *arg)
+static int queue_work(struct cavs__device *d, void *descr[], void *of)
 {
-    struct work *w = arg;
-    struct cavs__device *d = cavs__device_of_worker(starpu_worker_get_id());
+    const struct work *w = of;
 
-    w->rc = -1;
-    if (!d)
-        return;
-    w->rc = w->queue(d, d->backend->memory(descr[0]), d->backend->memory(descr[1]), w->arg);
-    cavs__device_flush(d);
+    return w->queue(d, d->backend->memory(descr[0]), d->backend->memory(descr[1]), w->arg);
 }
-
-static struct starpu_codelet codelet_of_work = {.where = STARPU_OPENCL | STARPU_CUDA,
-                                                .cuda_funcs = {run_work},
-                                                .cuda_flags = {STARPU_CUDA_ASYNC},
-                                                .opencl_funcs = {run_work},
-                                                .opencl_flags = {STARPU_OPENCL_ASYNC},
-                                                .nbuffers = 2,
-                                                .modes = {STARPU_RW, STARPU_R},
-                                                .name = "test_work"};
 
 void on_device_do(on_device_queue *queue, void *arg, float *numbers, size_t n, const int32_t *index,
                   size_t nindex)
 {
     struct work w = {.queue = queue, .arg = arg};
-    struct starpu_task *t = starpu_task_create();
+    struct doing what = {.queue = queue_work, .of = &w};
     starpu_data_handle_t h[2] = {register_copy(numbers, n, 0), register_copy(index, nindex, 0)};
 
-    t->cl = &codelet_of_work;
-    t->cl_arg = &w;
-    t->handles[0] = h[0];
-    t->handles[1] = h[1];
-    t->synchronous = 1;
-    assert_int_equal(starpu_task_submit(t), 0);
+    run_task(&what, 2, h, (enum starpu_data_access_mode[]){STARPU_RW, STARPU_R});
     unregister_copy(h[0], numbers, n, 0);
     unregister_copy(h[1], NULL, 0, 0);
-    assert_int_equal(w.rc, 0);
+    assert_int_equal(what.rc, 0);
 }
