@@ -132,6 +132,22 @@ spelt="--train $data/mini-tags.txt --batch 1 --hidden 6 --embed 6 --min-count 2 
 status_is 0 && cmp "$work/whole.st" "$work/resumed.st" >>"$work/err" 2>&1
 ok $? "dyn_char_tagger: stopped after eight epochs and resumed, the parameters are the same"
 
+# --- another development set ------------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+{
+    run tree_lstm $trees --epochs 2 --checkpoint "$work/without" --dev "$data/mini.txt"
+    run tree_lstm --init "$work/without/checkpoint.safetensors" --epochs 0 --dev "$data/mini-dev.txt" $common
+    before=$(field dev_loss)
+    run tree_lstm --resume "$work/without" --dev "$data/mini-dev.txt" $common
+}
+status_is 0 && [ -n "$before" ] && [ "$(field dev_loss)" = "$before" ]
+ok $? "tree_lstm: resumed where nothing is left to train, another development set is evaluated"
+# shellcheck disable=SC2086
+run tree_lstm $trees --best loss --checkpoint "$work/looked"
+status_is 0
+ok $? "tree_lstm: the best epoch by a development set"
+
 # as many trees and vertices, but for one label
 sed '1s/([0-9]/(0/' "$data/mini.txt" >"$work/other.txt"
 
@@ -147,6 +163,8 @@ done <<END
 2|tree_lstm|$trees --lr-step 2|--lr-step wants --lr-schedule step
 2|tree_lstm|$trees --lr-schedule cosine --lr-step 2|--lr-step wants --lr-schedule step
 2|tree_lstm|$trees --lr-factor 0.1|--lr-factor wants --lr-schedule
+1|tree_lstm|--resume $work/looked --dev $data/mini.txt|the run looked for its --best loss on another development set
+1|tree_lstm|$trees --resume $work/kept --best loss|--best: $work/kept/checkpoint.safetensors was made without it
 2|tree_lstm|$trees --infer --best loss|--best and --patience are for training
 2|tree_lstm|$trees --checkpoint $work/both --trace $work/both|--trace $work/both: the folder of --checkpoint
 2|tree_lstm|$trees --checkpoint $work/new --save $work/new/checkpoint.safetensors|the file of --checkpoint $work/new, too

@@ -47,6 +47,7 @@ static int take_run(struct app *a, const json_t *note)
     json_t *options = json_object_get(note, "options");
     const json_t *kept = json_object_get(note, "kept");
     const char *data = json_string_value(json_object_get(note, "data"));
+    const char *dev = json_string_value(json_object_get(note, "dev")); /* older ones do not say */
     int rc;
 
     if (!json_is_object(options) || !json_is_object(kept) || !data)
@@ -54,6 +55,7 @@ static int take_run(struct app *a, const json_t *note)
     if (a->program->one_sample) /* older checkpoints have it, and it changed nothing */
         json_object_del(options, "batch");
     snprintf(a->fingerprint, sizeof a->fingerprint, "%s", data);
+    snprintf(a->dev_fingerprint, sizeof a->dev_fingerprint, "%s", dev ? dev : "");
     rc = options_from_json(&a->list, OPTION_RUN, options, true, a->model_path, &a->error);
     return rc < 0 ? rc
                   : options_from_json(&a->list, OPTION_KEPT, kept, false, a->model_path, &a->error);
@@ -108,15 +110,41 @@ int model_note_open(struct app *a)
     return resume ? take_note(a, RUN, true, take_run) : 0;
 }
 
-int model_note_check_data(struct app *a)
+static int spell_fingerprint(struct app *a, enum app_set set, char text[24])
 {
     uint64_t fingerprint;
+    int rc = set_is_there(a, set) ? set_fingerprint(a, set, &fingerprint) : 0;
+
+    if (rc < 0 || !set_is_there(a, set))
+        snprintf(text, 24, "none");
+    else
+        snprintf(text, 24, "%016llx", (unsigned long long)fingerprint);
+    return rc;
+}
+
+/* Numbers of one development set say nothing about those of another. */
+static int check_dev(struct app *a)
+{
+    char mine[24], *theirs = a->dev_fingerprint;
+    int rc = spell_fingerprint(a, APP_DEV, mine);
+
+    a->dev_is_new = a->options.resume && *theirs && strcmp(mine, theirs) != 0;
+    if (rc == 0 && a->dev_is_new && a->options.best)
+        return app_fail(&a->error, CAVS_EINVAL,
+                        "%s: the run looked for its --best %s on another development set, whose "
+                        "fingerprint is %s, not %s",
+                        a->model_path, a->options.best, theirs, mine);
+    memcpy(theirs, mine, sizeof a->dev_fingerprint);
+    return rc;
+}
+
+int model_note_check_data(struct app *a)
+{
     char mine[24], *theirs = a->fingerprint;
-    int rc = set_fingerprint(a, APP_TRAIN, &fingerprint);
+    int rc = spell_fingerprint(a, APP_TRAIN, mine);
 
     if (rc < 0)
         return rc;
-    snprintf(mine, sizeof mine, "%016llx", (unsigned long long)fingerprint);
     if (a->options.resume && strcmp(mine, theirs) != 0)
         return app_fail(
             &a->error, CAVS_EINVAL,
@@ -124,7 +152,7 @@ int model_note_check_data(struct app *a)
             "not %s",
             a->model_path, mine, theirs);
     memcpy(a->fingerprint, mine, sizeof a->fingerprint);
-    return 0;
+    return check_dev(a);
 }
 
 void model_note_close(struct app *a)
@@ -158,9 +186,10 @@ static int keep_program(struct app *a)
 static int keep_run(struct app *a)
 {
     return keep_note(a, RUN,
-                     json_pack("{s:o, s:o, s:s}", "options", options_to_json(&a->list, OPTION_RUN),
-                               "kept", options_to_json(&a->list, OPTION_KEPT), "data",
-                               a->fingerprint));
+                     json_pack("{s:o, s:o, s:s, s:s}", "options",
+                               options_to_json(&a->list, OPTION_RUN), "kept",
+                               options_to_json(&a->list, OPTION_KEPT), "data", a->fingerprint,
+                               "dev", a->dev_fingerprint));
 }
 
 int model_note_keep(struct app *a)

@@ -238,7 +238,8 @@ static int prepare(struct app *a)
 
 static int evaluate_at_end(struct app *a)
 {
-    bool evaluated = a->options.epochs > 0; /* the epochs have looked at the development set */
+    /* the epochs have looked at the development set, if there were any left */
+    bool evaluated = a->options.epochs > 0 && !a->dev_is_new;
     int rc = 0;
 
     if (set_is_there(a, APP_DEV) && !evaluated)

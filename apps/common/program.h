@@ -157,8 +157,10 @@ struct app {
     const char *model_path; /* of the model file below: --init, or the checkpoint of --resume */
     struct cavs_model_file *model_file;
     char *owned_path;
-    DIR *checkpoints;     /* the folder of --checkpoint, while this run has it for itself */
-    char fingerprint[24]; /* of the training set */
+    DIR *checkpoints;         /* the folder of --checkpoint, while this run has it for itself */
+    char fingerprint[24];     /* of the training set */
+    char dev_fingerprint[24]; /* of the development set; "none" without one */
+    bool dev_is_new; /* to the resumed run, and none of its epochs has looked at it so far */
     struct app_words words[APP_MOST_VOCABS];
     int nwords;
 

@@ -215,6 +215,7 @@ static int evaluate_epoch(struct loop *l)
     struct app *a = l->app;
     int rc = set_is_there(a, APP_DEV) ? app_report_set(a, APP_DEV) : 0;
 
+    a->dev_is_new = a->dev_is_new && rc != 0;
     if (rc > 0)
         return a->options.checkpoint ? loop_checkpoint_before_evaluation(l) : 0;
     if (rc < 0 || (rc = check_report(a)) < 0 || (!l->over && (rc = look_at_best(l)) < 0))
