@@ -94,6 +94,68 @@ static void soak(void (*step)(int i), int warm, int few)
     assert_int_equal(open_files(), files);
 }
 
+/* ---- parameters that nothing writes to ----
+ * A StarPU that can trace notes their readers, which cavs__forget_readers() has it forget. */
+
+enum { READ = 64 /* parameters */ };
+
+static struct cavs_param *read_only[READ];
+static struct cavs_tape *reader;
+
+static struct cavs_model *model_to_read(void)
+{
+    struct cavs_model *m;
+    char name[16];
+
+    check_ok(cavs_model_create(&m));
+    for (int i = 0; i < READ; i++) {
+        snprintf(name, sizeof name, "p%d", i);
+        read_only[i] = cavs_model_param(m, name, 1, 4, CAVS_CONSTANT(1));
+    }
+    check_ok(cavs_model_finish(m));
+    return m;
+}
+
+static void read_all(int i)
+{
+    struct cavs_function *f;
+    struct cavs_symbol *sum;
+    float row[4], *rows[] = {row};
+
+    (void)i;
+    check_ok(cavs_tape_begin(reader, CAVS_TAPE_EVALUATE));
+    f = cavs_tape_sample(reader);
+    sum = cavs_tape_row(reader, 4, ((const float[]){0, 0, 0, 0}));
+    for (int k = 0; k < READ; k++)
+        sum = cavs_add(sum, cavs_use(f, read_only[k]));
+    check_ok(cavs_tape_values(reader, 1, &sum, rows));
+    assert_true(row[0] == READ);
+}
+
+static void parameters_that_are_only_read_take_no_memory(void **state)
+{
+    struct cavs_runtime_options r = {.workers = 1, .leave_to_workers = true};
+    struct cavs_session_options o = cavs_session_defaults();
+    struct cavs_tape_options t = cavs_tape_defaults();
+    struct cavs_model *m = model_to_read();
+    struct cavs_runtime *runtime;
+    struct cavs_session *s;
+
+    (void)state;
+    o.inference = true;
+    t.blocks_after = 0; /* what is compiled stays open */
+    check_ok(cavs_runtime_create(&r, &runtime));
+    check_ok(cavs_session_create(runtime, m, &o, &s));
+    check_ok(cavs_tape_create(s, &t, &reader));
+    soak(read_all, 5000, 5000);
+    cavs_tape_destroy(reader);
+    cavs_session_destroy(s);
+    check_ok(cavs_runtime_destroy(runtime));
+    cavs_model_destroy(m);
+}
+
+/* ---- what comes and goes ---- */
+
 static void train(int i)
 {
     (void)i;
@@ -170,6 +232,7 @@ static void files_take_no_memory_and_stay_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_that_are_only_read_take_no_memory), /* its own runtime: first */
         cmocka_unit_test(batches_take_no_memory),
         cmocka_unit_test(sets_of_samples_take_no_memory),
         cmocka_unit_test(sessions_take_no_memory),

@@ -150,6 +150,7 @@ struct cavs__engine {
     struct cavs__here here;
     long batches;              /* submitted */
     int64_t tasks;             /* since the statistics were reset */
+    int64_t noted;             /* tasks since StarPU forgot readers; see noted_readers.c */
     struct cavs__homes *homes; /* NULL: any worker takes any shard */
     bool (
         *grad_used)[CAVS__MAX_PARTIALS]; /* [nstored] partial gradients written by the last batch */

@@ -36,6 +36,7 @@ libcavs_la_SOURCES += \
 	core/run/optimizer.c \
 	core/run/optimizer.h \
 	core/run/looked_up.c \
+	core/run/noted_readers.c \
 	core/run/option_names.c \
 	core/run/output.c \
 	core/run/metrics.c \

@@ -153,6 +153,7 @@ static int run_batch(struct cavs_session *s, struct cavs__request r)
     policy = cavs__workers_first(s->engine.rt);
     t0 = starpu_timing_now();
     cavs__slot_wait(&s->engine.slots[slot]);
+    cavs__forget_readers(s, r.run);
     t1 = starpu_timing_now();
     rc = run_in_slot(s, &r, slot);
     t2 = starpu_timing_now() - s->engine.here.took;

@@ -13,6 +13,7 @@
  *   choices.c     what a session says of itself
  *   values.c      parameters' values; initial_values.c: the first ones; read_gradients.c
  *   store.h       parameters as they are stored, of sessions that share them
+ *   noted_readers.c  what StarPU notes of those who read them
  *   states.c      what the optimizer keeps of them, for checkpoints
  *   output.c      pushed rows
  *   metrics.c     sums and counts of metrics
@@ -96,6 +97,10 @@ int cavs__create_params(struct cavs_session *s);
 /* Makes the tensors that have been added to the plan since, with what they hold of parameters, and
  * scratch. */
 int cavs__session_follow_plan(struct cavs_session *s);
+
+/* noted_readers.c: now and then, before a batch or increment, has StarPU forget who has read the
+ * parameters that are not updated. */
+void cavs__forget_readers(struct cavs_session *s, enum cavs__run run);
 
 /* states.c: how many matrices of p's shape the optimizer keeps, and their numbers. */
 int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p);

@@ -168,6 +168,7 @@ int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t)
     rc = starpu_task_submit(t);
     if (rc == 0) {
         __atomic_add_fetch(&e->tasks, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&e->noted, 1, __ATOMIC_RELAXED);
         cavs__simulated_work(e->rt->cost.submit);
         return CAVS_OK;
     }

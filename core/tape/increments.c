@@ -120,6 +120,7 @@ static int go(struct cavs__going *g)
 
     g->slot = cavs__next_slot(g->e);
     wait_for_slot(g);
+    cavs__forget_readers(s, cavs__run_of_going(g));
     cavs__homes_observe(g->e, g->slot);
     if (g->x)
         cavs__exchange_observe(g->x, g->slot);
