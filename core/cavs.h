@@ -954,7 +954,7 @@ void cavs_session_destroy(struct cavs_session *s);
 int cavs_session_train(struct cavs_session *s, const struct cavs_data *d, const int *samples,
                        int n);
 /** Forward and backward for a batch, for cavs_session_get_gradient(); returns when that is
- * submitted. */
+ * submitted.  Metrics and losses count it; parameters stay as they are. */
 int cavs_session_gradient(struct cavs_session *s, const struct cavs_data *d, const int *samples,
                           int n);
 /** Forward only for a batch; returns when that is submitted. */
@@ -992,7 +992,10 @@ int cavs_session_get_param(struct cavs_session *s, const struct cavs_param *p, f
 int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, const float *values);
 /** The gradient of the last batch, which must have been a cavs_session_gradient() or a recording of
  * CAVS_TAPE_GRADIENT; rows x cols row-major; waits.  Of batches and recordings without samples it
- * knows nothing: the one before counts. */
+ * knows nothing: the one before counts.
+ *
+ * It is that of the sum of all losses of the batch.  What the options `mean`, `scale`, `clip` and
+ * `weight_decay` make of it is a part of the update: none of them is in it. */
 int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p, float *values);
 /** Sets the learning rate of the batches that follow. */
 int cavs_session_set_lr(struct cavs_session *s, float lr);

@@ -227,6 +227,24 @@ static void not_clipped_below_the_norm(void **state)
     check_training(&o);
 }
 
+static void gradients_are_of_the_sum_whatever_the_update_makes_of_them(void **state)
+{
+    struct cavs_session_options o = strong(CAVS_SGD);
+    struct cavs_session *s;
+    struct trial t;
+
+    (void)state;
+    o.mean = true;
+    o.scale = 0.7f;
+    o.clip = 0.4f;
+    o.weight_decay = 0.3f;
+    open_trial(&t);
+    s = trial_session(&t, &o);
+    trial_check_gradients(&t, s, (int[]){0, 1, 2}, 3);
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
 /* Two stages that have nothing in common, and a parameter that is used and reaches no loss. */
 static void build_apart(struct cavs_model *m)
 {
@@ -322,11 +340,12 @@ int main(void)
     enum { KINDS = sizeof kinds / sizeof *kinds, ALL = KINDS * CAVS_OPTIMIZERS };
     static enum cavs_optimizer optimizers[CAVS_OPTIMIZERS];
     static char titles[ALL][48];
-    struct CMUnitTest tests[ALL + 4] = {
+    struct CMUnitTest tests[ALL + 5] = {
         [ALL] = cmocka_unit_test(not_clipped_below_the_norm),
         [ALL + 1] = cmocka_unit_test(many_shards),
         [ALL + 2] = cmocka_unit_test(every_optimisation_off),
         [ALL + 3] = cmocka_unit_test(learning_rate_changes_between_batches),
+        [ALL + 4] = cmocka_unit_test(gradients_are_of_the_sum_whatever_the_update_makes_of_them),
     };
     for (int i = 0; i < ALL; i++) {
         int optimizer = i / KINDS;
