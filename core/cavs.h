@@ -858,7 +858,8 @@ enum cavs_precision {
     CAVS_PRECISIONS /**< how many there are */
 };
 
-/** What a session does; cavs_session_defaults() fills it in. */
+/** What a session does.  Begin with what cavs_session_defaults() gives and change that: a structure
+ * of zeros has the policy serial, a learning rate of 0, and an epsilon that is refused. */
 struct cavs_session_options {
     enum cavs_policy policy;       /**< how vertices are put together */
     enum cavs_optimizer optimizer; /**< how parameters follow from gradients */
@@ -867,9 +868,9 @@ struct cavs_session_options {
     float decay;                   /**< of RMSProp's moving average */
     float beta1;                   /**< of Adam's and AdamW's average of gradients */
     float beta2;                   /**< of Adam's and AdamW's average of squares */
-    float epsilon;                 /**< of AdaGrad, RMSProp, Adam and AdamW */
-    /** This number times the parameter is added to the gradient; AdamW subtracts lr times that
-     * beside its step instead.  A parameter that is used (on a tape: that has been), but that no
+    float epsilon;                 /**< of AdaGrad, RMSProp, Adam and AdamW; not 0 */
+    /** This number times the parameter is added to the gradient, after clipping; AdamW subtracts lr
+     * times that beside its step instead.  A parameter that is used (on a tape: that has been), but that no
      * gradient reaches in a batch, is updated by a gradient of zero: it is decayed, and its
      * momentum goes on, where PyTorch would skip it (a grad of None).  Only parameters that are
      * looked up (embeddings) and not multiplied are updated lazily: a row that a batch does not

@@ -413,6 +413,34 @@ static void no_numbers_are_refused_as_options(void **state)
     cavs_model_destroy(m);
 }
 
+static void options_that_begin_as_zeros_are_refused(void **state)
+{
+    struct cavs_session_options o = {.optimizer = CAVS_ADAM, .lr = 0.01f};
+    struct cavs_model *m = zoo_model(zoo_find("rnn"));
+    struct cavs_session *s = NULL;
+
+    (void)state;
+    check_refused(cavs_session_create(trial_runtime, m, &o, &s), CAVS_EINVAL, "epsilon 0",
+                  "cavs_session_defaults()");
+    assert_null(s);
+    cavs_model_destroy(m);
+}
+
+static void an_option_out_of_range_is_named_alone(void **state)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+    struct cavs_model *m = zoo_model(zoo_find("rnn"));
+    struct cavs_session *s = NULL;
+
+    (void)state;
+    o.clip = -1;
+    check_refused(cavs_session_create(trial_runtime, m, &o, &s), CAVS_EINVAL, "clip -1 is");
+    o = cavs_session_defaults();
+    o.optimizer = 99;
+    check_refused(cavs_session_create(trial_runtime, m, &o, &s), CAVS_EINVAL, "optimizer 99");
+    cavs_model_destroy(m);
+}
+
 /* The logarithm of what sample 1 brings is none. */
 static void build_log(struct cavs_model *m)
 {
@@ -594,6 +622,8 @@ int main(void)
         cmocka_unit_test(too_wide_a_concatenation_is_refused),
         cmocka_unit_test(too_many_shards_are_refused),
         cmocka_unit_test(no_numbers_are_refused_as_options),
+        cmocka_unit_test(options_that_begin_as_zeros_are_refused),
+        cmocka_unit_test(an_option_out_of_range_is_named_alone),
         cmocka_unit_test(a_bad_number_stays_out_of_parameters),
         cmocka_unit_test(a_child_process_is_told_that_it_has_no_workers),
         cmocka_unit_test(models_may_be_destroyed_first),

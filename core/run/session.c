@@ -40,24 +40,53 @@ static int check_rule(const struct cavs_session_options *o)
     return CAVS_OK;
 }
 
+static int check_numbers(const struct cavs_session_options *o)
+{
+    const struct {
+        const char *name;
+        float value;
+        bool negative; /* it may be */
+    } numbers[] = {{"lr", o->lr, true},
+                   {"clip", o->clip, false},
+                   {"scale", o->scale, true},
+                   {"grain", o->grain, false}};
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (numbers[i].negative ? !isfinite(numbers[i].value) : !(numbers[i].value >= 0))
+            return cavs__fail(CAVS_EINVAL, "session options: %s %g is out of range",
+                              numbers[i].name, (double)numbers[i].value);
+    }
+    if (o->epsilon == 0) /* as in options that begin as zeros: the first update would make NaNs */
+        return cavs__fail(CAVS_EINVAL, "session options: epsilon 0, by which gradients of 0 would "
+                                       "be divided (cavs_session_defaults() fills the options in)");
+    return CAVS_OK;
+}
+
+static int check_choice(const char *what, int choice, int choices)
+{
+    return choice >= 0 && choice < choices
+               ? CAVS_OK
+               : cavs__fail(CAVS_EINVAL, "session options: %s %d: not in 0..%d", what, choice,
+                            choices - 1);
+}
+
 static int check_options(const struct cavs_session_options *o)
 {
-    if (o->policy >= CAVS_POLICIES || o->optimizer >= CAVS_OPTIMIZERS ||
-        o->precision >= CAVS_PRECISIONS)
-        return cavs__fail(CAVS_EINVAL, "session options: unknown %s",
-                          o->policy >= CAVS_POLICIES        ? "policy"
-                          : o->optimizer >= CAVS_OPTIMIZERS ? "optimizer"
-                                                            : "precision");
+    int rc = check_choice("policy", (int)o->policy, CAVS_POLICIES);
+
+    if (!rc)
+        rc = check_choice("optimizer", (int)o->optimizer, CAVS_OPTIMIZERS);
+    if (!rc)
+        rc = check_choice("precision", (int)o->precision, CAVS_PRECISIONS);
+    if (rc)
+        return rc;
     if (o->shards < 0 || o->shards > CAVS__MAX_SHARDS)
         return cavs__fail(CAVS_EINVAL, "session options: %d shards: not in 0..%d (0: one per core)",
                           o->shards, CAVS__MAX_SHARDS);
     if (o->keep_mb < 0)
         return cavs__fail(CAVS_EINVAL, "session options: %d MB for batches", o->keep_mb);
-    if (!isfinite(o->lr) || !(o->clip >= 0) || !isfinite(o->scale) || !(o->grain >= 0))
-        return cavs__fail(CAVS_EINVAL,
-                          "session options: lr %g, clip %g, scale %g or grain %g is out of range",
-                          (double)o->lr, (double)o->clip, (double)o->scale, (double)o->grain);
-    return check_rule(o);
+    rc = check_numbers(o);
+    return rc ? rc : check_rule(o);
 }
 
 /* ---- life ---- */
