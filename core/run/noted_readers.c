@@ -24,9 +24,9 @@ void cavs__forget_readers(struct cavs_session *s, enum cavs__run run)
 {
     const struct cavs_model *m = s->model;
 
-    if (s->engine.noted < MOST)
+    if (__atomic_load_n(&s->engine.noted, __ATOMIC_RELAXED) < MOST)
         return;
-    s->engine.noted = 0;
+    __atomic_store_n(&s->engine.noted, 0, __ATOMIC_RELAXED);
     for (int i = 0; i < m->nstored; i++) {
         struct cavs__store_entry *x = s->optimizer.stored[i];
 
