@@ -66,6 +66,44 @@ same_loss && [ "$(field workers)" -eq 8 ] # two of which are the GPU's
 ok $? "of eight cores the GPU takes one, and the thread that prepares batches one"
 unset HWLOC_SYNTHETIC HWLOC_THISSYSTEM
 
+# --- compilers -----------------------------------------------------------------------------------------
+
+# meeting NAME OTHER COMPILER: one that for fused groups waits until the other one is at work, too, or gives up
+meeting() {
+    cat >"$work/$1" <<EOF
+#!/bin/sh
+for last; do :; done
+if grep -q group0 "\$last"; then
+    touch "$work/$1.at_work"
+    tries=100
+    until [ -e "$work/$2.at_work" ]; do
+        [ \$((tries -= 1)) -gt 0 ] || exit 1
+        sleep 0.1
+    done
+fi
+exec $3 "\$@"
+EOF
+    chmod +x "$work/$1"
+}
+
+meeting cores gpus "${CC:-cc}"
+meeting gpus cores "${CXX:-c++}"
+
+# compiled WHAT PROGRAM ARGUMENT...: with an empty cache, on a GPU beside a core
+compiled() {
+    what=$1
+    shift
+    rm -rf "$work/cache" "$work"/*.at_work
+    CAVS_CACHE="$work/cache" CC="$work/cores" CXX="$work/gpus" on_gpus "devices=1" "$@" --workers 1 --gpus 1
+    status_is 0 && silent && [ -e "$work/cores.at_work" ] && [ -e "$work/gpus.at_work" ]
+    ok $? "groups of $what are compiled for a GPU and for cores at the same time" "$work/err"
+}
+
+# shellcheck disable=SC2086
+compiled "a declared model" tree_fc $small_fc --epochs 1
+compiled "declared functions on a tape" dyn_tree_lstm --apply --embed 16 --hidden 16 --train "$source/tests/data/mini.txt" \
+    --epochs 1 --json --quiet
+
 # --- rounded operands ----------------------------------------------------------------------------------
 
 # rounded WHAT: all products of the GPU were

@@ -11,6 +11,8 @@
 #ifndef CAVS_CODELETS_GROUPS_ELEMENTWISE_H
 #define CAVS_CODELETS_GROUPS_ELEMENTWISE_H
 
+#include <pthread.h>
+
 #include "codelets/kernels/kernel.h"
 
 #define CAVS__EW_MAX_OPERANDS 4
@@ -90,5 +92,15 @@ void cavs__ew_batch_end(void);
  * on any thread, while nobody runs or destroys them; NULL: there are none. */
 struct cavs__ew_program *cavs__ew_batch_take(void);
 void cavs__ew_batch_compile(struct cavs__ew_program *programs);
+
+/* A compiler that is at work while the thread that has started it does something else. */
+struct cavs__ew_compiling {
+    pthread_t thread;
+    bool threaded;
+};
+/* Ends a batch, too; if it is compiled aside, until cavs__ew_batch_wait() nobody runs or destroys
+ * its programs. */
+void cavs__ew_batch_end_aside(bool aside, struct cavs__ew_compiling *c);
+void cavs__ew_batch_wait(struct cavs__ew_compiling *c);
 
 #endif

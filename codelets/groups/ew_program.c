@@ -118,6 +118,28 @@ void cavs__ew_batch_end(void)
         compile(list);
 }
 
+static void *compile_aside(void *list)
+{
+    compile(list);
+    return NULL;
+}
+
+void cavs__ew_batch_end_aside(bool aside, struct cavs__ew_compiling *c)
+{
+    struct cavs__ew_program *list = cavs__ew_batch_take();
+
+    c->threaded = aside && list && pthread_create(&c->thread, NULL, compile_aside, list) == 0;
+    if (list && !c->threaded)
+        compile(list);
+}
+
+void cavs__ew_batch_wait(struct cavs__ew_compiling *c)
+{
+    if (c->threaded)
+        pthread_join(c->thread, NULL);
+    c->threaded = false;
+}
+
 /* Appends, so that the same programs in the same order give the same source. */
 static void add_to_batch(struct cavs__ew_program *p)
 {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "codelets/device_set.h"
+#include "codelets/groups/elementwise.h"
 #include "codelets/products/gemm.h"
 #include "core/base/error.h"
 #include "core/base/notice.h"
@@ -141,11 +142,18 @@ static int create_plan(struct cavs_session *s)
         .l2_bytes = s->rt->l2_bytes,
         .l3_bytes = s->rt->l3_bytes,
         .rates = cavs__nominal_rates};
-    int rc = cavs__plan_create(s->model, &o, &s->plan);
+    struct cavs__ew_compiling cores;
+    int rc;
 
+    cavs__ew_batch_begin();
+    rc = cavs__plan_create(s->model, &o, &s->plan);
+    cavs__ew_batch_end_aside(s->engine.devices, &cores); /* whose compilers take long, too */
     if (!rc && o.bf16)
         cavs__cost_measure_bf16(&s->engine.rates);
-    return rc ? rc : cavs__plan_devices(s->plan);
+    if (!rc)
+        rc = cavs__plan_devices(s->plan);
+    cavs__ew_batch_wait(&cores);
+    return rc;
 }
 
 /* Not with devices, where shards move, nor with several ranks, which tell one another what each

@@ -94,8 +94,9 @@ static int compile(struct cavs_tape *t, struct cavs__signature *s, bool again)
     return rc;
 }
 
-/* Has the groups of declared functions compiled that nobody has compiled yet, all at once. */
-static int compile_new(struct cavs_tape *t)
+/* Has the groups of declared functions compiled that nobody has compiled yet, all at once, and
+ * beside those of devices. */
+static int compile_new(struct cavs_tape *t, struct cavs__ew_compiling *cores)
 {
     int n = t->recording.signatures.n, rc = CAVS_OK;
     bool again = t->behind, groups = false;
@@ -112,19 +113,21 @@ static int compile_new(struct cavs_tape *t)
         t->compiled += !rc;
     }
     if (groups)
-        cavs__ew_batch_end();
+        cavs__ew_batch_end_aside(t->session->engine.devices, cores);
     return rc;
 }
 
 int cavs__compile_signatures(struct cavs_tape *t)
 {
+    struct cavs__ew_compiling cores = {.threaded = false};
     int rc;
 
     if (t->compiled == t->recording.signatures.n && !t->behind)
         return CAVS_OK;
-    rc = compile_new(t);
+    rc = compile_new(t, &cores);
     if (!rc)
         rc = cavs__session_follow_plan(t->session);
+    cavs__ew_batch_wait(&cores);
     t->behind = rc != 0;
     return rc;
 }
