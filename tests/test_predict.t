@@ -50,6 +50,11 @@ same_as_labelled "from standard input"
 # shellcheck disable=SC2086
 run tree_lstm --init "$work/trees" --predict "$data/mini-dev.txt" --batch 1 $common
 same_as_labelled "one at a time"
+# shellcheck disable=SC2086
+run tree_lstm --init "$work/trees" --predict "$data/mini-dev.txt" --explain $common
+same_as_labelled "and nothing beside them on stdout with --explain"
+said "function tree.leaf"
+ok $? "which then prints on stderr"
 sed 's/([0-9]/(?/g' "$data/mini-dev.txt" >"$work/unlabelled"
 # shellcheck disable=SC2086
 run tree_lstm --init "$work/trees" --predict "$work/unlabelled" $common

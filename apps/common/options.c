@@ -45,8 +45,8 @@ const struct app_option app_options_predict[] = {
         "of --init or the one just trained; without --epochs or --resume nothing is trained. "
         "Results go to --output, in the form of the input, or as a JSON object a line with --json"),
     ROW(TEXT, "output", "FILE", output, FREE,
-        "where predictions go, when all are made; default: standard output, the report then goes "
-        "to standard error"),
+        "where predictions go, when all are made; default: standard output, the report and what "
+        "--explain prints then go to standard error"),
     {0}};
 
 /* --help sorts the options of a group by name, as argp does: what belongs together is a group. */

@@ -14,11 +14,12 @@
 #include "apps/common/sets.h"
 #include "apps/common/tool.h"
 
-static int print_text(int rc, char *text)
+/* Predictions have standard output for themselves. */
+static int print_text(const struct app *a, int rc, char *text)
 {
     if (rc < 0)
         return rc;
-    fputs(text, stdout);
+    fputs(text, predictions_take_stdout(a) ? stderr : stdout);
     free(text);
     return 0;
 }
@@ -44,7 +45,7 @@ static int explain_tape(struct app *a)
     free(samples);
     if (rc == 0)
         rc = cavs_tape_explain(a->tape, &text);
-    return print_text(rc, text);
+    return print_text(a, rc, text);
 }
 
 static int explain(struct app *a)
@@ -52,7 +53,7 @@ static int explain(struct app *a)
     char *text = NULL;
     int rc = cavs_session_explain(a->session, &text);
 
-    rc = print_text(rc, text);
+    rc = print_text(a, rc, text);
     return rc == 0 && a->tape ? explain_tape(a) : rc;
 }
 
