@@ -146,7 +146,7 @@ static int record(struct app *a, enum app_set set, const int *samples, int n)
 
 static const struct app_option options[] = {
     SEQ2SEQ_OPTIONS,
-    OPTION_ROW(OPTION_INT, "beam", "N", struct dyn_seq2seq, width, OPTION_FREE,
+    OPTION_ROW(OPTION_INT, "beam", "N", struct dyn_seq2seq, width, OPTION_KEPT,
                "answers that grow side by side while the likeliest is searched for; 1: greedy", 1,
                1000),
     {0}};

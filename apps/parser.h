@@ -71,7 +71,7 @@ struct parser {
         PARSER_ROW(REAL, "word-dropout", "A", word_dropout, RUN,                                  \
                    "a word seen n times is <unk> in training with probability A / (n + A)", 0,    \
                    1e6),                                                                          \
-        PARSER_ROW(INT, "side-by-side", "N", side_by_side, FREE, "sentences parsed at once", 1,   \
+        PARSER_ROW(INT, "side-by-side", "N", side_by_side, KEPT, "sentences parsed at once", 1,   \
                    1 << 20)
 
 #define PARSER_DOC                                                                           \

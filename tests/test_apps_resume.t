@@ -132,6 +132,34 @@ spelt="--train $data/mini-tags.txt --batch 1 --hidden 6 --embed 6 --min-count 2 
 status_is 0 && cmp "$work/whole.st" "$work/resumed.st" >>"$work/err" 2>&1
 ok $? "dyn_char_tagger: stopped after eight epochs and resumed, the parameters are the same"
 
+# What is looked at, and how, is recorded on the tape as well: it has a part in when there are blocks.
+alone="--batch 1 --hidden 6 --embed 6 --lr 0.02 --shards 1 --workers 2 --quiet"
+while IFS='|' read -r program option arguments; do
+    # shellcheck disable=SC2086
+    {
+        rm -rf "$work/looking"
+        run "$program" $arguments $alone --$option --epochs 6 --save "$work/whole.look"
+        run "$program" $arguments $alone --$option --epochs 2 --checkpoint "$work/looking"
+        run "$program" --resume "$work/looking" --epochs 6 --quiet --save "$work/resumed.look"
+    }
+    status_is 0 && cmp "$work/whole.look" "$work/resumed.look" >>"$work/err" 2>&1
+    ok $? "$program: resumed without --$option, which the checkpoint has, the parameters are the same"
+done <<END
+dyn_parser|side-by-side 1|--train $data/mini.conllu --dev $data/mini.conllu --min-count 1 --mlp 6
+dyn_tree_lstm|check-finite|--train $data/mini.txt
+END
+run dyn_seq2seq --samples 4 --dev-samples 2 --length 3 --hidden 6 --embed 6 --epochs 1 --beam 3 --checkpoint "$work/beam" --quiet
+grep -aq 'beam\\":3' "$work/beam/checkpoint.safetensors"
+ok $? "dyn_seq2seq: a checkpoint has the --beam by which the development set was answered"
+pairs="--train $data/mini.txt --dev $data/mini.txt --batch 2 --hidden 6 --embed 6 --lr 0.02 --shards 2 --workers 2 --quiet"
+# shellcheck disable=SC2086
+{
+    run dyn_tree_lstm $pairs --epochs 6 --save "$work/whole.look"
+    run dyn_tree_lstm $pairs --epochs 6 --save "$work/explained.look" --explain
+}
+status_is 0 && grep -q '^tape: ' "$work/out" && cmp "$work/whole.look" "$work/explained.look" >>"$work/err" 2>&1
+ok $? "dyn_tree_lstm: --explain changes nothing"
+
 # --- another development set ------------------------------------------------------------------------------
 
 # shellcheck disable=SC2086

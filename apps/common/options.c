@@ -184,7 +184,8 @@ const struct app_option app_options_machine[] = {
     ROW(FLAG, "explain", NULL, explain, FREE, "print first what became of each operator"),
     ROW(TEXT, "trace", "DIR", runtime.trace, FREE,
         "fill this new or empty folder with a trace: summary.txt, gantt.svg, paje.trace, ..."),
-    ROW(FLAG, "check-finite", NULL, session.check_finite, FREE,
+    /* (recorded networks have no blocks then, which shows in the last digits) */
+    ROW(FLAG, "check-finite", NULL, session.check_finite, KEPT,
         "stop at the first NaN or infinity and say where it arose (slow)"),
     {0}};
 /* clang-format on */

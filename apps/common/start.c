@@ -25,7 +25,7 @@ static int print_text(const struct app *a, int rc, char *text)
 }
 
 /* What a tape has to say is of what it has recorded: the first batch there is. */
-static int explain_tape(struct app *a)
+static int explain_recorded(struct app *a)
 {
     int batch = a->options.batch, size = 0, rc = 0, *samples, n;
     enum app_set set = APP_TRAIN;
@@ -46,6 +46,32 @@ static int explain_tape(struct app *a)
     if (rc == 0)
         rc = cavs_tape_explain(a->tape, &text);
     return print_text(a, rc, text);
+}
+
+static int make_tape(struct app *a)
+{
+    struct cavs_tape_options options = cavs_tape_defaults();
+
+    options.policy = a->options.session.policy;
+    if (a->options.no_blocks)
+        options.blocks_after = 0;
+    options.one_recorder = a->options.one_recorder;
+    return cavs_tape_create(a->session, &options, &a->tape);
+}
+
+/* On a tape that is used for nothing else: which blocks there are, and so the last digits of what
+ * is trained, depends on all that a tape has recorded. */
+static int explain_tape(struct app *a)
+{
+    struct cavs_tape *kept = a->tape;
+    int rc = make_tape(a);
+
+    if (rc == 0) {
+        rc = explain_recorded(a);
+        cavs_tape_destroy(a->tape);
+    }
+    a->tape = kept;
+    return rc;
 }
 
 static int explain(struct app *a)
@@ -102,17 +128,6 @@ static int fill_parameters(struct app *a)
     if (rc == 0 && o->vectors)
         rc = app_take_vectors(a);
     return rc;
-}
-
-static int make_tape(struct app *a)
-{
-    struct cavs_tape_options options = cavs_tape_defaults();
-
-    options.policy = a->options.session.policy;
-    if (a->options.no_blocks)
-        options.blocks_after = 0;
-    options.one_recorder = a->options.one_recorder;
-    return cavs_tape_create(a->session, &options, &a->tape);
 }
 
 int app_start(struct app *a)
