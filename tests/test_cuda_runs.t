@@ -363,7 +363,7 @@ export CAVS_TEST_DEVICES
 all_of "two GPUs, one of them smaller and slow" "devices=2 memory=256:128 slow=0:300" test_opencl_models
 unset CAVS_TEST_DEVICES
 all_of "a GPU" "devices=1" test_device_failure
-against_oracle test_gradients test_random_models test_tape_lists test_tape_asked
+against_oracle test_gradients test_models test_random_models test_tape test_tape_lists test_tape_asked
 
 (cd "$work" && "$source/tests/cuda/run" "devices=1" "$source/perf/gpu-check" --build="$build" --quick \
     --device=cuda --minutes=30 >"$work/out" 2>"$work/err")

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <starpu.h>
+
 #include "tests/trial.h"
 
 /* Models of which every session is compiled, so that all shapes of generated code are seen;
@@ -22,6 +24,18 @@ static void open_trial(struct trial *t, const struct zoo_entry *z)
         compile = compile || !strcmp(compiled[i], z->name);
     trial_compile(compile);
     trial_open_zoo(t, z);
+}
+
+/* Opens one of which gradients are computed. */
+static void open_trained(struct trial *t, const struct zoo_entry *z)
+{
+    struct cavs_session *s;
+    open_trial(t, z);
+    if (starpu_cpu_worker_get_count() > 0)
+        return;
+    s = trial_session(t, NULL);
+    trial_skip_refused(t, s);
+    cavs_session_destroy(s);
 }
 
 struct batch {
@@ -83,7 +97,7 @@ static void every_policy_and_number_of_shards(void **state)
 {
     int64_t made[CAVS_POLICIES][4];
     struct trial t;
-    open_trial(&t, *state);
+    open_trained(&t, *state);
     for (int policy = 0; policy < CAVS_POLICIES; policy++) {
         for (int shards = 1; shards <= 3; shards++) {
             struct cavs_session_options options = cavs_session_defaults();
@@ -113,7 +127,7 @@ static void every_optimisation_switched_off(void **state)
 {
     static const int masks[] = {1, 2, 4, 8, 15};
     struct trial t;
-    open_trial(&t, *state);
+    open_trained(&t, *state);
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
         struct cavs_session_options options = switched(masks[i]);
         check_session(&t, &options);
@@ -124,7 +138,7 @@ static void every_optimisation_switched_off(void **state)
 static void every_combination_of_switches(void **state)
 {
     struct trial t;
-    open_trial(&t, *state);
+    open_trained(&t, *state);
     for (int mask = 0; mask < 16; mask++) {
         struct cavs_session_options options = switched(mask);
         check_session(&t, &options);
@@ -157,7 +171,7 @@ static void forward_only(void **state)
 static void every_sample_alone(void **state)
 {
     struct trial t;
-    open_trial(&t, *state);
+    open_trained(&t, *state);
     struct cavs_session_options options = cavs_session_defaults();
     options.shards = 3;
     struct cavs_session *s = trial_session(&t, &options);

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <starpu.h>
-
 #include "core/run/session.h"
 #include "tests/random_model.h"
 #include "tests/trial.h"
@@ -58,22 +56,11 @@ static void explain(const struct cavs_session *s)
     free(text);
 }
 
-/* Gradients of a table that is multiplied, too, are added up by CPU workers. */
-static bool wants_cpus(const struct trial *t, const struct cavs_session *s)
-{
-    bool tied = false;
-    for (int i = 0; i < t->model->nparams; i++)
-        tied |= !t->model->params[i]->frozen && cavs__is_tied(s->plan, t->model->params[i]);
-    return tied && starpu_cpu_worker_get_count() == 0;
-}
-
 static void check_training(struct trial *t, const struct cavs_session_options *o, const int *batch)
 {
     struct cavs_session *s = trial_session(t, o);
     explain(s);
-    if (wants_cpus(t, s)) {
-        check_refused(cavs_session_gradient(s, t->data, batch, BATCH), CAVS_ERUNTIME,
-                      "both looked up and multiplied", "there is no CPU worker");
+    if (trial_refused(t, s, batch, BATCH)) {
         cavs_session_destroy(s);
         return;
     }

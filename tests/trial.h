@@ -90,6 +90,11 @@ int trial_runtime_up(void **state);
 int trial_runtime_down(void **state);
 /* A session of the trial's model on that runtime. */
 struct cavs_session *trial_session(struct trial *t, const struct cavs_session_options *options);
+/* Are gradients of the model refused there?  Those of a table that is multiplied, too, are added up
+ * by CPU workers, and if there is none that has to be said: fails unless it is. */
+bool trial_refused(struct trial *t, struct cavs_session *s, const int *batch, int n);
+/* If they are, the test is skipped: the session is destroyed then, and the trial closed. */
+void trial_skip_refused(struct trial *t, struct cavs_session *s);
 
 /* Fused groups of the next sessions are compiled, as users have them, or interpreted, which spares
  * half a second of compiler a session.  Without effect if the environment has CAVS_FUSION. */

@@ -2,7 +2,9 @@
 /* trial_runtime.c - the runtime, the sessions and the tables of a group of tests. */
 #include <stdlib.h>
 
+#include "core/run/session.h"
 #include "tests/trial.h"
+#include "tests/skip.h"
 
 struct cavs_runtime *trial_runtime;
 
@@ -35,6 +37,27 @@ struct cavs_session *trial_session(struct trial *t, const struct cavs_session_op
     struct cavs_session *s = NULL;
     check_ok(cavs_session_create(trial_runtime, t->model, options, &s));
     return s;
+}
+
+bool trial_refused(struct trial *t, struct cavs_session *s, const int *batch, int n)
+{
+    bool tied = false;
+    for (int i = 0; i < t->model->nparams; i++)
+        tied |= !t->model->params[i]->frozen && cavs__is_tied(s->plan, t->model->params[i]);
+    if (!tied || starpu_cpu_worker_get_count() > 0)
+        return false;
+    check_refused(cavs_session_gradient(s, t->data, batch, n), CAVS_ERUNTIME,
+                  "both looked up and multiplied", "there is no CPU worker");
+    return true;
+}
+
+void trial_skip_refused(struct trial *t, struct cavs_session *s)
+{
+    if (!trial_refused(t, s, (int[]){0}, 1))
+        return;
+    cavs_session_destroy(s);
+    trial_close(t);
+    SKIP("without a CPU worker tables that are multiplied are refused, as they should be");
 }
 
 void trial_compile(bool on)
