@@ -144,10 +144,13 @@ static double least_seconds(const struct bundles *b, int ranks, const struct cav
         least[end] = end > 0 ? INFINITY : 0;
     for (int rank = 0; rank < ranks; rank++) {
         for (int end = b->n; end > 0; end--) {
-            for (int first = 0; first < end; first++)
-                least[end] =
-                    fmin(least[end], fmax(least[first],
-                                          seconds(&pace[rank], b->shards[end] - b->shards[first])));
+            for (int first = end - 1; first >= 0; first--) {
+                double mine = seconds(&pace[rank], b->shards[end] - b->shards[first]);
+
+                if (mine >= least[end]) /* nor is it better to have more */
+                    break;
+                least[end] = fmin(least[end], fmax(least[first], mine));
+            }
         }
     }
     return least[b->n];
@@ -169,10 +172,11 @@ static void fewest_sums(const struct bundles *b, int ranks, const struct cavs__p
 
             fewest[end] = none;
             for (int first = end; first >= 0; first--) {
-                int sums = (first == end ? before : fewest[first]) + extra_sums(b, first, end);
+                int sums = first == end ? before : fewest[first];
 
-                if (sums >= fewest[end] ||
-                    seconds(&pace[i], b->shards[end] - b->shards[first]) > most)
+                if (seconds(&pace[i], b->shards[end] - b->shards[first]) > most)
+                    break; /* and so it is with more */
+                if (sums >= fewest[end] || (sums += extra_sums(b, first, end)) >= fewest[end])
                     continue;
                 fewest[end] = sums;
                 first_of[i][end] = (uint8_t)first;
