@@ -102,6 +102,10 @@ ok $? "--best of a program that has no development set"
 run tree_lstm --train "$data/mini.txt" --hidden 8 --embed 8 --epochs 4 --best accuracy_all --patience 2 --quiet
 status_is 1 && said "--best accuracy_all is looked for on a development set, and there is none"
 ok $? "--best without a development set"
+"$apps/cavs-pack" brackets "$data/mini.txt" "$work/best.cavs" --quiet
+run tree_lstm --packed "$work/best.cavs" --hidden 8 --embed 8 --best accuracy_all --quiet
+status_is 1 && said "and there is none: --packed-dev names one"
+ok $? "or of packed data, whose option is another"
 
 # shellcheck disable=SC2086
 run tree_lstm $small --patience 3

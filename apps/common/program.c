@@ -203,12 +203,13 @@ static int check_dev_set(struct app *a)
 {
     const struct app_options *o = &a->options;
     bool looks = o->best && o->epochs > 0 && !o->infer;
+    const char *hint = o->packed[APP_TRAIN] ? ": --packed-dev names one" : ": --dev names one";
 
     return !looks || set_is_there(a, APP_DEV)
                ? 0
                : app_fail(&a->error, CAVS_EINVAL,
                           "--best %s is looked for on a development set, and there is none%s",
-                          o->best, a->program->reads_data ? ": --dev names one" : "");
+                          o->best, a->program->reads_data ? hint : "");
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
