@@ -408,6 +408,11 @@ dist_check_SCRIPTS += tests/test_ranks.t tests/test_ranks_start.t tests/test_ran
 LONG_TESTS += tests/ranks_long.t
 EXTRA_DIST += tests/mpirun.sh tests/ranks_long.t
 
+# --- programs with options drawn at random: tests/random_runs has a command line for more of them ---------
+
+LONG_TESTS += tests/random_runs_long.t
+EXTRA_DIST += tests/random_runs tests/random_runs_long.t
+
 # --- programs beside the same models by hand and in PyTorch ------------------------------------------
 
 LONG_TESTS += tests/peers_long.t tests/perf_long.t
