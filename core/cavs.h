@@ -870,8 +870,8 @@ struct cavs_session_options {
     float beta2;                   /**< of Adam's and AdamW's average of squares */
     float epsilon;                 /**< of AdaGrad, RMSProp, Adam and AdamW; not 0 */
     /** This number times the parameter is added to the gradient, after clipping; AdamW subtracts lr
-     * times that beside its step instead.  A parameter that is used (on a tape: that has been), but that no
-     * gradient reaches in a batch, is updated by a gradient of zero: it is decayed, and its
+     * times that beside its step instead.  A parameter that is used (on a tape: that has been), but
+     * that no gradient reaches in a batch, is updated by a gradient of zero: it is decayed, and its
      * momentum goes on, where PyTorch would skip it (a grad of None).  Only parameters that are
      * looked up (embeddings) and not multiplied are updated lazily: a row that a batch does not
      * touch stays as it is, with no momentum and no weight decay, and what the optimizer keeps for
