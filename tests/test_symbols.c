@@ -284,6 +284,22 @@ static void loss_null(struct scene *a)
     WRONG(a, cavs_loss(a->f, "empty_loss", NULL, NULL));
 }
 
+static void loss_nowhere(struct scene *a)
+{
+    struct cavs_symbol *x = cavs_sum(a->x);
+    WRONG(a, cavs_loss(NULL, "loss", x, NULL));
+}
+
+static void scatter_nowhere(struct scene *a)
+{
+    WRONG(a, cavs_scatter(NULL, a->x));
+}
+
+static void push_nowhere(struct scene *a)
+{
+    WRONG(a, cavs_push(NULL, "channel", a->x));
+}
+
 static void unknown_operator(struct scene *a)
 {
     WRONG(a, cavs_apply1_at("frobnicate", a->x, 0, CAVS_HERE));
@@ -516,6 +532,9 @@ static const struct misuse misuses[] = {
     {"push of NULL", push_null, CAVS_EPROGRAM, {"channel"}},
     {"push twice on a channel", push_twice, CAVS_EPROGRAM, {"channel"}},
     {"loss of NULL", loss_null, CAVS_EPROGRAM, {"empty_loss"}},
+    {"loss of no function", loss_nowhere, CAVS_EINVAL, {"loss of sum", "function is NULL"}},
+    {"scatter of no function", scatter_nowhere, CAVS_EINVAL, {"scatter", "function is NULL"}},
+    {"push of no function", push_nowhere, CAVS_EINVAL, {"push", "function is NULL"}},
     {"operator that does not exist", unknown_operator, CAVS_EINVAL, {"frobnicate"}},
     {"operator with too few operands", operator_of_other_arity, CAVS_EINVAL, {"add"}},
     {"symbol of another function", foreign_symbol, CAVS_EPROGRAM, {"add", "g"}},

@@ -28,6 +28,14 @@ bool cavs__open_for_vertices(struct cavs_function *f, const char *op, struct cav
     return !f->recorder;
 }
 
+bool cavs__is_function_for(const struct cavs_function *f, const struct cavs_symbol *x,
+                           const char *op, struct cavs_place at)
+{
+    if (!f && x && cavs__open_for(x->function, op, at))
+        FAIL(x->function, CAVS_EINVAL, "%s of %s: the function is NULL", op, cavs__symbol_label(x));
+    return f != NULL;
+}
+
 /* Does x belong to f? On a tape, it must not have been taken back either. */
 static bool belongs(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
                     struct cavs_place at)

@@ -36,6 +36,10 @@ static inline bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbo
            !cavs__are_no_ids(f, x, op, at);
 }
 
+/* Is f there for x?  Where only f is missing (NULL), no earlier mistake has led to that: x's own
+ * function reports it, since else a loss would be left out without a word. */
+bool cavs__is_function_for(const struct cavs_function *f, const struct cavs_symbol *x,
+                           const char *op, struct cavs_place at);
 /* May f still grow by what a tape does not have: graphs, and inputs that samples bring by name? */
 bool cavs__open_for_vertices(struct cavs_function *f, const char *op, struct cavs_place at);
 bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const char *op,

@@ -168,7 +168,7 @@ void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symb
 {
     struct cavs__channel *c;
 
-    if (!cavs__open_for_vertices(f, "push", at))
+    if (!cavs__is_function_for(f, x, "push", at) || !cavs__open_for_vertices(f, "push", at))
         return;
     if (!x || !channel) {
         FAIL(f, CAVS_EPROGRAM, "push %s of %s", channel ? channel : "(without a name)",

@@ -84,7 +84,7 @@ const struct cavs__operator cavs__operator_each_child = {
 
 void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, struct cavs_place at)
 {
-    if (!cavs__open_for_vertices(f, "scatter", at))
+    if (!cavs__is_function_for(f, x, "scatter", at) || !cavs__open_for_vertices(f, "scatter", at))
         return;
     if (!x) {
         FAIL(f, CAVS_EPROGRAM, "scatter of NULL");

@@ -32,7 +32,7 @@ void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbo
     struct cavs_symbol *in[2] = {x, where};
     struct cavs__metric *metric;
 
-    if (!cavs__open_for(f, op, at))
+    if (!cavs__is_function_for(f, x, op, at) || !cavs__open_for(f, op, at))
         return;
     if (!x || !name) {
         FAIL(f, CAVS_EPROGRAM, "%s %s of %s", op, name ? name : "(without a name)",
