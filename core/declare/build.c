@@ -169,8 +169,11 @@ bool cavs__repeat_for_lists(struct cavs_function *f, const char *op, int n, stru
             continue;
         if (domain > 0 || xs[i]->op == CAVS__OP_IDS) {
             FAIL(f, CAVS_EPROGRAM, "%s: operand %s has %s, but %s has %s%s", op,
-                 cavs__symbol_label(of_list), rows_of(of_list), cavs__operator_of(xs[i])->name,
-                 rows_of(xs[i]), domain > 0 ? " of another list" : ", and ids are not repeated");
+                 cavs__symbol_label(of_list), rows_of(of_list), cavs__symbol_label(xs[i]),
+                 rows_of(xs[i]),
+                 domain == 0   ? ", and ids are not repeated"
+                 : f->recorder ? ", and the lists differ in length"
+                               : ", which is another list");
             return false;
         }
         xs[i] = repeat(xs[i], of_list->domain, at);

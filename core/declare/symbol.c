@@ -8,19 +8,33 @@
 #include "core/base/array.h"
 #include "core/declare/operator.h"
 
+/* What a tape calls what it takes from the program: it has no inputs and no children. */
+static const char *name_of(const struct cavs_symbol *x)
+{
+    bool recorded = x->function && x->function->recorder;
+
+    return x->op == CAVS__OP_PULL && !x->input        ? "row"
+           : x->op == CAVS__OP_IDS && !x->input       ? "id"
+           : x->op == CAVS__OP_EACH_CHILD && recorded ? "list"
+                                                      : cavs__operator_of(x)->name;
+}
+
 const char *cavs__symbol_label(const struct cavs_symbol *x)
 {
-    static _Thread_local char text[160];
-    const char *name = cavs__operator_of(x)->name;
+    enum { LABEL = 160, LABELS = 2 }; /* one message names two at most */
+    static _Thread_local char texts[LABELS][LABEL];
+    static _Thread_local unsigned turn;
+    char *text = texts[turn++ % LABELS];
+    const char *name = name_of(x);
 
     if (x->op == CAVS__OP_ELEMENTWISE)
-        snprintf(text, sizeof text, "%s%s", cavs__ew_name(x->k), x->which ? "_grad" : "");
+        snprintf(text, LABEL, "%s%s", cavs__ew_name(x->k), x->which ? "_grad" : "");
     else if (x->op == CAVS__OP_GATHER || x->op == CAVS__OP_SLOT_GRAD)
-        snprintf(text, sizeof text, "%s(%d)", name, x->k);
+        snprintf(text, LABEL, "%s(%d)", name, x->k);
     else if (x->op == CAVS__OP_SLICE)
-        snprintf(text, sizeof text, "slice[%d:%d]", x->k, x->k + x->width);
+        snprintf(text, LABEL, "slice[%d:%d]", x->k, x->k + x->width);
     else
-        snprintf(text, sizeof text, "%s%s%s", name,
+        snprintf(text, LABEL, "%s%s%s", name,
                  x->param || x->input || x->channel || x->metric ? " " : "",
                  x->param     ? x->param->name
                  : x->input   ? x->input->name

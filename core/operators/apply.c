@@ -46,7 +46,8 @@ struct cavs_symbol *cavs_apply2_at(const char *name, struct cavs_symbol *a, stru
     if (op < 0)
         return NULL;
     if (a->width != b->width && a->width != 1 && b->width != 1) {
-        FAIL(f, CAVS_ESHAPE, "%s: widths %d and %d differ", name, a->width, b->width);
+        FAIL(f, CAVS_ESHAPE, "%s: widths %d and %d differ, of %s and %s", name, a->width, b->width,
+             cavs__symbol_label(a), cavs__symbol_label(b));
         return NULL;
     }
     if (!cavs__to_one_domain(f, name, 2, in, at))

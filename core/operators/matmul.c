@@ -52,11 +52,11 @@ struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w,
 
     if (!y || !cavs__is_param(y->function, b, "affine", at))
         return NULL;
-    if (b->cols != y->width) {
+    if (b->rows != 1 || b->cols != y->width) {
         struct cavs_function *f = y->function;
 
-        FAIL(f, CAVS_ESHAPE, "affine: bias %s (%d x %d) for a product of width %d", b->name,
-             b->rows, b->cols, y->width);
+        FAIL(f, CAVS_ESHAPE, "affine: bias %s (%d x %d) for a product of width %d, not 1 x %d",
+             b->name, b->rows, b->cols, y->width, y->width);
         return NULL;
     }
     return cavs_apply2_at("add", y, cavs_use_at(y->function, b, at), at);

@@ -63,7 +63,8 @@ struct cavs_symbol *cavs_dot_at(struct cavs_symbol *a, struct cavs_symbol *b, st
     if (!are_values("dot", a, b, at))
         return NULL;
     if (a->width != b->width) {
-        FAIL(a->function, CAVS_ESHAPE, "dot: widths %d and %d differ", a->width, b->width);
+        FAIL(a->function, CAVS_ESHAPE, "dot: widths %d and %d differ, of %s and %s", a->width,
+             b->width, cavs__symbol_label(a), cavs__symbol_label(b));
         return NULL;
     }
     return add_product(a, b, (struct cavs_symbol){.width = 1, .k = 1, .at = at});

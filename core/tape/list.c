@@ -54,7 +54,7 @@ struct cavs_symbol *cavs__record_list(struct cavs_function *f, int n, struct cav
     if (!cavs__open_for(f, "list", at))
         return NULL;
     if (n <= 0 || !xs) {
-        FAIL(f, CAVS_EINVAL, "list: it has no entry");
+        FAIL(f, CAVS_EINVAL, "list: %s", n <= 0 ? "it has no entry" : "no array of entries (NULL)");
         return NULL;
     }
     if (!are_alike(f, n, xs, at))
