@@ -1240,7 +1240,8 @@ struct cavs_application {
     const struct cavs_named *inputs;     /**< rows and ids that the function pulls, by name; what it
                                             pulls for a list is a list, or not there: it is empty */
     int nchildren;                       /**< of `children` */
-    struct cavs_symbol *const *children; /**< states that it gathers; NULL, or beyond: zeros */
+    struct cavs_symbol *const *children; /**< states that it gathers; NULL, or beyond: zeros; one
+                                            that it does not gather is refused (CAVS_EGRAPH) */
     int nchannels;                       /**< of `channels` */
     struct cavs_named *channels;         /**< x is set to what it pushes by that name, or to NULL */
 };

@@ -576,6 +576,10 @@ static void functions_that_read_stages_are_not_applied(void **unused)
 
 static void what_a_declared_function_lacks_is_told(void **unused)
 {
+    static const char *const says[4][2] = {{"function step", "input word"},
+                                           {"input x of function step", "row has width 7, not 6"},
+                                           {"input word of function step", "id 7 is not below 7"},
+                                           {"child of function step", "row has width 7, not 6"}};
     float wide[STATE + 1] = {0};
     struct declared_scene a;
 
@@ -593,17 +597,8 @@ static void what_a_declared_function_lacks_is_told(void **unused)
         inputs[1].x = cavs_tape_id(a.t, i == 2 ? WORDS : 1);
         child = i == 3 ? cavs_tape_row(a.t, STATE + 1, wide) : NULL;
         assert_null(cavs_tape_apply(a.t, a.f, &application));
-        check_refused(cavs_tape_finish(a.t),
-                      i == 0   ? CAVS_EDATA
-                      : i == 2 ? CAVS_EDATA
-                               : CAVS_ESHAPE,
-                      "test_tape.c",
-                      i == 0   ? "input word"
-                      : i == 2 ? "id 7 is not below 7"
-                               : "6 wide",
-                      i == 0   ? "step"
-                      : i == 2 ? "apply"
-                               : "not 7");
+        check_refused(cavs_tape_finish(a.t), i == 0 || i == 2 ? CAVS_EDATA : CAVS_ESHAPE,
+                      "test_tape.c", says[i][0], says[i][1]);
     }
     close_declared(&a);
 }
@@ -624,6 +619,29 @@ static void counts_without_their_arrays_are_refused(void **unused)
         assert_null(cavs_tape_apply(a.t, a.f, &application));
         check_refused(cavs_tape_finish(a.t), CAVS_EINVAL, "test_tape.c", "step", "not there");
     }
+    close_declared(&a);
+}
+
+static void a_child_that_is_not_gathered_is_refused(void **unused)
+{
+    struct cavs_symbol *children[2] = {NULL, NULL};
+    struct cavs_named inputs[2] = {{"x", NULL}, {"word", NULL}};
+    struct cavs_application application = {
+        .ninputs = 2, .inputs = inputs, .nchildren = 2, .children = children};
+    float row[STATE] = {0};
+    struct declared_scene a;
+
+    (void)unused;
+    open_declared(&a);
+    for (int given = 0; given < 2; given++) {
+        check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
+        cavs_tape_sample(a.t);
+        inputs[0].x = cavs_tape_row(a.t, STATE, row);
+        inputs[1].x = cavs_tape_id(a.t, 1);
+        children[1] = given ? inputs[0].x : NULL;
+        assert_int_equal(cavs_tape_apply(a.t, a.f, &application) == NULL, given);
+    }
+    check_refused(cavs_tape_finish(a.t), CAVS_EGRAPH, "test_tape.c", "step gathers 1", "child 1");
     close_declared(&a);
 }
 
@@ -1444,6 +1462,7 @@ int main(void)
         cmocka_unit_test(functions_that_read_stages_are_not_applied),
         cmocka_unit_test(what_a_declared_function_lacks_is_told),
         cmocka_unit_test(counts_without_their_arrays_are_refused),
+        cmocka_unit_test(a_child_that_is_not_gathered_is_refused),
         cmocka_unit_test(gradients_of_both_uses_of_a_table_add_up),
         cmocka_unit_test(columns_of_joined_parameters_are_tables_too),
         cmocka_unit_test(a_search_leaves_no_trace),

@@ -436,7 +436,7 @@ static void a_child_of_another_width_is_told(void **unused)
     states[0] = leaf(&a, true, 1).state;
     states[1] = cavs_slice(states[0], 0, WIDTH);
     assert_null(applied(&a, a.cell, NULL, 2, states).state);
-    check_refused(cavs_tape_finish(a.t), CAVS_ESHAPE, "40 wide", "not 20",
+    check_refused(cavs_tape_finish(a.t), CAVS_ESHAPE, "child of function cell", "20, not 40",
                   "test_tape_applied_lists.c:");
     close_scene(&a);
 }

@@ -29,6 +29,16 @@ static bool is_list(int n, const void *list)
     return n == 0 || (n > 0 && list);
 }
 
+/* The number of the first child that the function does not gather, though it is there; -1: none. */
+static int first_idle_child(const struct cavs__applying *w)
+{
+    for (int i = w->f->slots; w->f->slots != CAVS__ANY_CHILDREN && i < w->a->nchildren; i++) {
+        if (w->a->children[i])
+            return i;
+    }
+    return -1;
+}
+
 static bool may_apply(const struct cavs__applying *w)
 {
     const struct cavs_function *f = w->f;
@@ -48,6 +58,10 @@ static bool may_apply(const struct cavs__applying *w)
             "apply: function %s: %d inputs, %d children and %d channels; a count is "
             "below 0, or its array is not there (NULL)",
             f->name, w->a->ninputs, w->a->nchildren, w->a->nchannels);
+    else if (first_idle_child(w) >= 0)
+        cavs__function_fail(w->to, CAVS_EGRAPH, w->at,
+                            "apply: function %s gathers %d children, but child %d is given",
+                            f->name, f->slots, first_idle_child(w));
     else if (w->to->nsymbols >= w->t->recording.most)
         cavs__function_fail(w->to, CAVS_EINVAL, w->at,
                             "apply: function %s: more than %lld symbols (most_symbols)", f->name,
@@ -57,23 +71,35 @@ static bool may_apply(const struct cavs__applying *w)
 
 /* ---- what it reads ---- */
 
+/* Says why x cannot be what the function reads there, by the name of the input. */
+static bool refuse(const struct cavs__applying *w, struct cavs_symbol *x,
+                   const struct cavs__given *to, const struct cavs__input *input)
+{
+    char op[200];
+
+    snprintf(op, sizeof op, "apply: %s%s of function %s", input ? "input " : "child",
+             input ? input->name : "", w->f->name);
+    if (to->x->op == CAVS__OP_IDS)
+        return cavs__is_ids(w->to, x, op, w->at) && cavs__limit_ids(x, input->limit, op, w->at);
+    if (!cavs__is_value(w->to, x, op, w->at))
+        return false;
+    cavs__function_fail(w->to, CAVS_ESHAPE, w->at, "%s: %s has width %d, not %d", op,
+                        cavs__symbol_label(x), x->width, to->x->width);
+    return false;
+}
+
 static bool fits(const struct cavs__applying *w, struct cavs_symbol *x,
                  const struct cavs__given *to)
 {
     const struct cavs__input *input =
         to->input == CAVS__A_CHILD ? NULL : w->f->stage->inputs[to->input];
+    bool here = x->function == w->to && x->number < w->to->nsymbols, ids = x->op == CAVS__OP_IDS;
 
-    if (to->x->op == CAVS__OP_IDS)
-        return cavs__is_ids(w->to, x, "apply", w->at) &&
-               cavs__limit_ids(x, input->limit, "apply", w->at);
-    if (!cavs__is_value(w->to, x, "apply", w->at))
-        return false;
-    if (x->width == to->x->width && x->domain == 0)
+    if (here && ids && to->x->op == CAVS__OP_IDS && x->k < input->limit)
         return true;
-    cavs__function_fail(w->to, CAVS_ESHAPE, w->at, "apply: %s %s is %d wide in function %s, not %d",
-                        input ? "input" : "child", cavs__symbol_label(x), to->x->width, w->f->name,
-                        x->width);
-    return false;
+    if (here && !ids && to->x->op != CAVS__OP_IDS && x->width == to->x->width && x->domain == 0)
+        return true;
+    return refuse(w, x, to, input);
 }
 
 /* Notes what an application gives to the operand: one symbol, or all entries of a list of any
