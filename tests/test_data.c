@@ -191,7 +191,7 @@ static void child_pointers_that_descend(void **state)
     struct draft s = sound();
     s.child_ptr[2] = 3;
     s.child_ptr[3] = 1;
-    REFUSED(*state, &s, CAVS_EGRAPH, "tree");
+    REFUSED(*state, &s, CAVS_EGRAPH, "tree", "child_ptr[3] is less than child_ptr[2]");
 }
 
 static void child_pointers_that_start_late(void **state)

@@ -426,6 +426,32 @@ static void options_that_begin_as_zeros_are_refused(void **state)
     cavs_model_destroy(m);
 }
 
+static void what_is_wrong_with_a_call_is_named(void **state)
+{
+    const char *const texts[] = {"chain:3"};
+    struct cavs_session_options o = cavs_session_defaults();
+    struct cavs_model *other = zoo_model(zoo_find("rnn"));
+    struct cavs_param *foreign = cavs_model_param_at(other, 0);
+    struct cavs_session *s;
+    struct trial t;
+    float value;
+
+    (void)state;
+    trial_open(&t, zoo_model(zoo_find("rnn")), texts, 1, NULL);
+    s = trial_session(&t, &o);
+    check_refused(cavs_session_set_lr(NULL, 1), CAVS_EINVAL, "cavs_session_set_lr", "no session");
+    check_refused(cavs_tape_begin(NULL, CAVS_TAPE_TRAIN), CAVS_EINVAL, "cavs_tape_begin(NULL)");
+    check_refused(cavs_session_train(s, t.data, &(int){0}, -1), CAVS_EINVAL, "-1 samples");
+    check_refused(cavs_session_train(s, t.data, NULL, 1), CAVS_EINVAL, "no numbers of samples");
+    check_refused(cavs_session_get_param(s, foreign, &value), CAVS_EINVAL, cavs_param_name(foreign),
+                  "another model");
+    check_refused(cavs_session_get_param(s, cavs_model_param_at(t.model, 0), NULL), CAVS_EINVAL,
+                  "nowhere");
+    cavs_session_destroy(s);
+    trial_close(&t);
+    cavs_model_destroy(other);
+}
+
 static void an_option_out_of_range_is_named_alone(void **state)
 {
     struct cavs_session_options o = cavs_session_defaults();
@@ -624,6 +650,7 @@ int main(void)
         cmocka_unit_test(no_numbers_are_refused_as_options),
         cmocka_unit_test(options_that_begin_as_zeros_are_refused),
         cmocka_unit_test(an_option_out_of_range_is_named_alone),
+        cmocka_unit_test(what_is_wrong_with_a_call_is_named),
         cmocka_unit_test(a_bad_number_stays_out_of_parameters),
         cmocka_unit_test(a_child_process_is_told_that_it_has_no_workers),
         cmocka_unit_test(models_may_be_destroyed_first),

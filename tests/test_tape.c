@@ -871,7 +871,7 @@ static void make_mistakes(struct scene of)
 
     check_refused(cavs_tape_create(NULL, NULL, &t), CAVS_EINVAL, "no session");
     check_refused(cavs_tape_finish(a.t), CAVS_ESTATE, "cavs_tape_begin");
-    check_refused(cavs_tape_begin(NULL, CAVS_TAPE_TRAIN), CAVS_EINVAL, "no session");
+    check_refused(cavs_tape_begin(NULL, CAVS_TAPE_TRAIN), CAVS_EINVAL, "cavs_tape_begin(NULL)");
     assert_null(cavs_tape_sample(a.t));
     record_some(&a, 4);
     for (int i = 0; i < 2; i++) {

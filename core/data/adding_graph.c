@@ -37,10 +37,10 @@ static int graph_fault(const struct cavs_data *d, const struct cavs__stage_data 
     case CAVS__GRAPH_CYCLE:
         return cavs__fail(CAVS_EGRAPH, "sample %d, stage %s: vertex %d lies on a cycle", d->samples,
                           stage, vertex);
-    default:
-        return cavs__fail(CAVS_EGRAPH,
-                          "sample %d, stage %s: vertex %d: function or child_ptr out of range",
-                          d->samples, stage, vertex);
+    default: /* functions have been looked at before */
+        return cavs__fail(
+            CAVS_EGRAPH, "sample %d, stage %s: vertex %d: child_ptr[%d] is less than child_ptr[%d]",
+            d->samples, stage, vertex, vertex + 1, vertex);
     }
 }
 

@@ -14,11 +14,12 @@ static int check_batch(const struct cavs_session *s, const struct cavs__request 
 
     if (rc)
         return rc;
-    if (!r->data || r->data->model != s->model || r->n < 0 || (r->n > 0 && !r->samples))
+    if (!r->data || r->data->model != s->model)
         return cavs__fail(CAVS_EINVAL, "batch: %s",
-                          !r->data                     ? "no data"
-                          : r->data->model != s->model ? "the data belong to another model"
-                                                       : "no samples given");
+                          !r->data ? "no data (NULL)" : "the data belong to another model");
+    if (r->n < 0 || (r->n > 0 && !r->samples))
+        return cavs__fail(CAVS_EINVAL, "batch: %d samples%s", r->n,
+                          r->n < 0 ? "" : ", but no numbers of samples (NULL)");
     rc = cavs__data_check_samples(r->data, r->samples, r->n);
     if (!rc && r->run != CAVS__RUN_EVALUATE && s->options.inference)
         rc =

@@ -322,7 +322,9 @@ int cavs_session_wait(struct cavs_session *s)
 
 int cavs_session_set_lr(struct cavs_session *s, float lr)
 {
-    if (!s || !isfinite(lr))
+    if (!s)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_set_lr: no session (NULL)");
+    if (!isfinite(lr))
         return cavs__fail(CAVS_EINVAL, "learning rate %g", (double)lr);
     cavs__exchange_given(s->optimizer.exchange, &lr, sizeof lr);
     s->optimizer.rule.lr = lr;

@@ -159,10 +159,11 @@ int cavs__check_param(const struct cavs_session *s, const struct cavs_param *p, 
 
     if (rc)
         return rc;
-    if (!p || p->model != s->model || !values)
-        return cavs__fail(CAVS_EINVAL, "%s",
-                          !p ? "no parameter"
-                             : "the parameter belongs to another model, or no values");
+    if (!p || !values)
+        return cavs__fail(CAVS_EINVAL, "parameter: %s",
+                          !p ? "there is none (NULL)" : "nowhere for its numbers (NULL)");
+    if (p->model != s->model)
+        return cavs__fail(CAVS_EINVAL, "parameter %s belongs to another model", p->name);
     return CAVS_OK;
 }
 

@@ -145,7 +145,8 @@ static uint64_t noise_of_recording(const struct cavs_tape *t)
 
 int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run)
 {
-    int rc = cavs__session_ready(t ? t->session : NULL, "cavs_tape_begin");
+    int rc = t ? cavs__session_ready(t->session, "cavs_tape_begin")
+               : cavs__fail(CAVS_EINVAL, "cavs_tape_begin(NULL)");
 
     if (!rc)
         rc = cavs__not_in_sample(t, "cavs_tape_begin");
