@@ -84,7 +84,7 @@ ok $? "names of functions and variables in documents exist" "$work/wrong"
 others='allow-run-as-root cflags enable-debug enable-fast enable-maxcudadev libs mca no-deps oversubscribe random-source'
 {
     cat "$build/apps/completion" configure.ac m4/*.m4
-    find quickstart build-aux perf -type f ! -name '*.md' -exec cat {} +
+    find quickstart build-aux perf tests/random_runs -type f ! -name '*.md' -exec cat {} +
     # shellcheck disable=SC2086 # a list; --layers is one that a document lets its reader make
     printf -- '--%s\n' $others layers
 } | grep -aoE -- '--[a-z][a-z0-9-]+' | sort -u >"$work/options"
