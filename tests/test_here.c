@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_here.c - the smallest batches are computed by the calling thread while the workers sleep:
- * they are no tasks, workers are there again for what is larger, and numbers are those of tasks.
+ * test_here.c - the smallest batches, and increments of tapes, are computed by the calling thread
+ * while the workers sleep: they are no tasks, workers are there again for what is larger, and
+ * numbers are those of tasks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include <starpu.h>
 
+#include "tests/tape_step.h"
 #include "tests/trial.h"
 
 enum { MANY = 20000, FEW = 8, NUMBERS = 65536 };
@@ -172,6 +174,171 @@ static void workers_do_not_sleep_while_another_session_has_tasks(void **state)
     trial_close(&t);
 }
 
+/* ---- tapes ---- */
+
+enum { WIDTH = 12, WORDS = 7, CHAIN = 2, WIDE = 2048, SAMPLES = 4000, ROUNDS = 3 };
+
+/* What recordings leave: how many tasks the values of a small one were, its training, and a
+ * training that begins with nothing new but a loss; and numbers. */
+struct recorded {
+    int64_t asked, small, large;
+    double loss;
+    float row[ROUNDS * FEW][WIDTH], values[(WORDS + WIDTH) * WIDTH], wide[WIDTH * WIDE];
+};
+
+struct scene {
+    struct cavs_runtime *rt;
+    struct cavs_model *m;
+    struct cavs_param *wide;
+    struct cavs_session *s;
+    struct cavs_tape *t;
+};
+
+static void open_scene(struct scene *x, struct way w)
+{
+    struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
+    struct cavs_session_options so = cavs_session_defaults();
+
+    ro.workers = 2;
+    ro.leave_to_workers = w.leave_to_workers;
+    so.optimizer = CAVS_ADAM;
+    so.shards = 2;
+    so.check_finite = w.check_finite;
+    check_ok(cavs_model_create(&x->m));
+    tape_step_params(x->m, WORDS, WIDTH, 0.5f);
+    x->wide = cavs_model_param(x->m, "V", WIDTH, WIDE, CAVS_UNIFORM(-0.1f, 0.1f));
+    check_ok(cavs_model_finish(x->m));
+    check_ok(cavs_runtime_create(&ro, &x->rt));
+    check_ok(cavs_session_create(x->rt, x->m, &so, &x->s));
+    check_ok(cavs_tape_create(x->s, NULL, &x->t));
+}
+
+static void close_scene(struct scene *x)
+{
+    cavs_tape_destroy(x->t);
+    cavs_session_destroy(x->s);
+    check_ok(cavs_runtime_destroy(x->rt));
+    cavs_model_destroy(x->m);
+}
+
+static struct cavs_symbol *chain(struct scene *x, struct cavs_symbol *h, int word)
+{
+    for (int k = 0; k < CHAIN; k++)
+        h = tape_step(x->t, x->m, h, (word + k) % WORDS);
+    return h;
+}
+
+static struct cavs_symbol *begin_sample(struct scene *x)
+{
+    static const float zeros[WIDTH];
+    struct cavs_function *f = cavs_tape_sample(x->t);
+
+    assert_non_null(f);
+    return cavs_tape_row(x->t, WIDTH, zeros);
+}
+
+static void add_loss(struct scene *x, struct cavs_symbol *h)
+{
+    cavs_loss(cavs_tape_function(x->t), "loss", h, NULL);
+}
+
+static void finish(struct scene *x, int64_t *tasks)
+{
+    int64_t before = tasks_of(x->s);
+
+    check_ok(cavs_tape_finish(x->t));
+    check_ok(cavs_session_wait(x->s));
+    *tasks += tasks_of(x->s) - before;
+}
+
+/* A sample whose values are asked for in the middle. */
+static void record_small(struct scene *x, int word, float *row, struct recorded *o)
+{
+    struct cavs_symbol *h;
+    int64_t before;
+
+    check_ok(cavs_tape_begin(x->t, CAVS_TAPE_TRAIN));
+    h = chain(x, begin_sample(x), word);
+    before = tasks_of(x->s);
+    check_ok(cavs_tape_values(x->t, 1, &h, &row));
+    o->asked += tasks_of(x->s) - before;
+    add_loss(x, cavs_sum(cavs_square(chain(x, h, word))));
+    finish(x, &o->small);
+}
+
+/* Samples whose values are asked for before their losses: what is left then is small, and the way
+ * back is not. */
+static void record_large(struct scene *x, struct recorded *o)
+{
+    static struct cavs_symbol *y[SAMPLES];
+    static float numbers[SAMPLES], *rows[SAMPLES];
+
+    check_ok(cavs_tape_begin(x->t, CAVS_TAPE_TRAIN));
+    for (int i = 0; i < SAMPLES; i++) {
+        struct cavs_symbol *h = chain(x, begin_sample(x), i % WORDS);
+
+        y[i] = cavs_sum(cavs_square(cavs_matmul(h, x->wide)));
+        rows[i] = &numbers[i];
+    }
+    check_ok(cavs_tape_values(x->t, SAMPLES, y, rows));
+    for (int i = 0; i < SAMPLES; i++) {
+        assert_non_null(cavs_tape_resume(x->t, i));
+        add_loss(x, y[i]);
+    }
+    finish(x, &o->large);
+}
+
+static struct recorded *record(struct way w)
+{
+    struct recorded *o = calloc(1, sizeof *o);
+    struct scene x;
+
+    assert_non_null(o);
+    open_scene(&x, w);
+    for (int i = 0; i < ROUNDS; i++) {
+        for (int k = 0; k < FEW; k++)
+            record_small(&x, k % WORDS, o->row[i * FEW + k], o);
+        record_large(&x, o);
+    }
+    check_ok(cavs_session_metric(x.s, "loss", &o->loss, NULL));
+    check_ok(cavs_session_get_param(x.s, cavs_model_find_param(x.m, "E"), o->values));
+    check_ok(
+        cavs_session_get_param(x.s, cavs_model_find_param(x.m, "U"), o->values + WORDS * WIDTH));
+    check_ok(cavs_session_get_param(x.s, x.wide, o->wide));
+    close_scene(&x);
+    return o;
+}
+
+static void compare_recorded(struct way w)
+{
+    struct recorded *here = record(w), *tasks;
+
+    w.leave_to_workers = true;
+    tasks = record(w);
+    assert_true(tasks->asked >= ROUNDS * FEW && tasks->small >= ROUNDS * FEW);
+    assert_int_equal(here->asked, 0);
+    assert_int_equal(here->small, 0);
+    assert_true(here->large > ROUNDS);
+    assert_memory_equal(&tasks->loss, &here->loss, sizeof here->loss);
+    assert_memory_equal(tasks->row, here->row, sizeof here->row);
+    assert_memory_equal(tasks->values, here->values, sizeof here->values);
+    assert_memory_equal(tasks->wide, here->wide, sizeof here->wide);
+    free(tasks);
+    free(here);
+}
+
+static void small_increments_are_no_tasks_and_large_ways_back_wake_the_workers(void **state)
+{
+    (void)state;
+    compare_recorded((struct way){0});
+}
+
+static void so_are_increments_where_numbers_are_checked(void **state)
+{
+    (void)state;
+    compare_recorded((struct way){.check_finite = true});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +347,8 @@ int main(void)
         cmocka_unit_test(behind_batches_in_flight_numbers_are_the_same),
         cmocka_unit_test(workers_of_a_program_that_has_started_starpu_do_not_sleep),
         cmocka_unit_test(workers_do_not_sleep_while_another_session_has_tasks),
+        cmocka_unit_test(small_increments_are_no_tasks_and_large_ways_back_wake_the_workers),
+        cmocka_unit_test(so_are_increments_where_numbers_are_checked),
     };
     return cmocka_run_group_tests_name("here", tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ struct cavs__join {
     struct starpu_task *tasks[CAVS__MOST_JOINED];
 };
 
-/* Batches that the calling thread runs; see here.c. */
+/* Batches and increments that the calling thread runs; see here.c. */
 struct cavs__here {
     bool now, awaited;  /* it is one of those; the caller has waited for the batch before */
     int in_turn;        /* how many such batches came one after the other */
@@ -311,9 +311,14 @@ void cavs__join_drop(struct cavs__engine *e);
 /* made_gradients.c: forgets the gradients of the batch before, as a new one begins. */
 void cavs__forget_gradients(struct cavs__engine *e);
 
-/* here.c */
-/* Decides whether the calling thread runs the tasks of a prepared batch, up to the end. */
-void cavs__here_begin(struct cavs__engine *e, const struct cavs__batch *b, int slot);
+/* here.c: batches, and increments of a tape, that are worth little. */
+struct cavs__worth {
+    enum cavs__run run;
+    bool one_sample;
+    double seconds; /* that its tasks should take, without updates */
+};
+/* Decides whether the calling thread runs the tasks of what is prepared, up to the end. */
+void cavs__here_begin(struct cavs__engine *e, const struct cavs__worth *b, int slot);
 void cavs__here_end(struct cavs__engine *e);
 /* Runs a task, and destroys it. */
 void cavs__run_here(struct cavs__engine *e, struct starpu_task *t);

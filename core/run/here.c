@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * here.c - batches that are worth less than waking a worker: one tree, a sentence.
+ * here.c - batches, and increments of tapes, that are worth less than waking a worker: one tree, a
+ * sentence, a value that is asked for.
  *
- * Where nothing else is in flight the calling thread runs the tasks of such a batch itself, in the
+ * Where nothing else is in flight the calling thread runs the tasks of such a one itself, in the
  * order in which they would be submitted.  StarPU learns nothing of them, and need not: nobody can
  * touch the same data before they are done.  Meanwhile, and until there is a task again, workers
  * sleep: a worker without a task looks for one all the time, which takes a core from the calling
@@ -25,41 +26,31 @@ enum {
     OUTLIER = 4    /* times the limit: above that the workers do it, whatever the mean is */
 };
 
-static bool has_one_sample(const struct cavs__batch *b)
-{
-    int n = 0;
-
-    for (int i = 0; i < b->nshards; i++)
-        n += b->shards[i].nsamples;
-    return n == 1;
-}
-
 /* What a batch may be worth at most, as estimated, which leaves out updates.  Where tasks take
  * longer, the workers gain what waking them loses: they share in a batch, and if the caller does
  * not wait for its end, the next one is prepared meanwhile.  The numbers are from Tree-LSTM, by
  * perf/one_tree and with --batch 1, on two cores where a task costs 6 us. */
-static double limit(const struct cavs__engine *e, const struct cavs__batch *b)
+static double limit(const struct cavs__engine *e, const struct cavs__worth *b)
 {
     double task = e->rt->cost.task, grain = cavs__grain(e);
-    bool alone = has_one_sample(b);
 
     if (!e->here.awaited)
         return fmin(grain, PASSING * task);
-    if (b->request.run == CAVS__RUN_EVALUATE)
-        return (alone ? EVALUATED : 1) * grain;
-    return (alone ? ALONE : 1) * fmin(grain, AWAITED * task);
+    if (b->run == CAVS__RUN_EVALUATE)
+        return (b->one_sample ? EVALUATED : 1) * grain;
+    return (b->one_sample ? ALONE : 1) * fmin(grain, AWAITED * task);
 }
 
 /* What the batch is compared by: the mean of batches of its kind.  If each were looked at alone,
  * those near the limit would go to either side; and after one that goes to the workers these look
  * for tasks until IN_TURN others have been run here, and take a core from the caller for 6 ms at a
  * time: many trees. */
-static double usual_seconds(struct cavs__engine *e, const struct cavs__batch *b, double seconds)
+static double usual_seconds(struct cavs__engine *e, const struct cavs__worth *b)
 {
-    double *mean = &e->here.mean[b->request.run == CAVS__RUN_EVALUATE][has_one_sample(b)];
+    double *mean = &e->here.mean[b->run == CAVS__RUN_EVALUATE][b->one_sample];
 
-    *mean = *mean > 0 ? *mean + (seconds - *mean) / RECENT : seconds;
-    return fmax(*mean, seconds / OUTLIER);
+    *mean = *mean > 0 ? *mean + (b->seconds - *mean) / RECENT : b->seconds;
+    return fmax(*mean, b->seconds / OUTLIER);
 }
 
 static bool is_busy(struct cavs__slot *slot)
@@ -99,9 +90,9 @@ static bool reserve_scratch(struct cavs__engine *e)
     return true;
 }
 
-void cavs__here_begin(struct cavs__engine *e, const struct cavs__batch *b, int slot)
+void cavs__here_begin(struct cavs__engine *e, const struct cavs__worth *b, int slot)
 {
-    double seconds = usual_seconds(e, b, cavs__small_seconds(e, b)), most = limit(e, b);
+    double seconds = usual_seconds(e, b), most = limit(e, b);
     bool small = cavs__joins_tasks(e) && seconds < most;
 
     e->slots[slot].seconds = seconds;

@@ -64,12 +64,20 @@ int cavs__submit_uses(struct cavs_session *s, int nsamples, int nshards, int slo
     return rc ? rc : cavs__join_flush(&s->engine, slot);
 }
 
+void cavs__may_run_here(struct cavs_session *s, const struct cavs__worth *b, int slot)
+{
+    if (s->optimizer.store->users == 1)
+        cavs__here_begin(&s->engine, b, slot);
+}
+
 static int submit(struct cavs_session *s, const struct cavs__request *r, int slot)
 {
+    struct cavs__worth worth = {.run = r->run,
+                                .one_sample = r->n == 1,
+                                .seconds = cavs__small_seconds(&s->engine, s->batch)};
     int rc;
 
-    if (s->optimizer.store->users == 1) /* else others' tasks may be at its parameters */
-        cavs__here_begin(&s->engine, s->batch, slot);
+    cavs__may_run_here(s, &worth, slot);
     rc = cavs__submit_batch(&s->engine, s->batch, slot);
 
     if (!rc && s->options.check_finite)

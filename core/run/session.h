@@ -79,6 +79,8 @@ int cavs__session_agree(struct cavs_session *s, int rc);
  * none. */
 int cavs__prepare_batch(struct cavs_session *s, struct cavs__request *r, int slot);
 
+/* run_batch.c: cavs__here_begin(), unless other sessions may have tasks at the parameters. */
+void cavs__may_run_here(struct cavs_session *s, const struct cavs__worth *b, int slot);
 /* run_batch.c: after the tasks that compute the batch, submits those that use its gradients, and
  * whatever is still kept to be joined: sums of looked-up rows, messages between ranks, updates. */
 int cavs__submit_uses(struct cavs_session *s, int nsamples, int nshards, int slot);

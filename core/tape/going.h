@@ -12,7 +12,8 @@ struct cavs__going {
     struct cavs__exchange *x; /* NULL: the process is alone */
     int slot;
     bool gradients, update;
-    bool fresh; /* there is something to evaluate, here or at another rank */
+    bool awaited; /* the caller waits for it */
+    bool fresh;   /* there is something to evaluate, here or at another rank */
 };
 
 /* ---- fill.c ---- */

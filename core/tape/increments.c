@@ -150,7 +150,8 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
                             .e = &t->session->engine,
                             .x = t->session->optimizer.exchange,
                             .gradients = finish && run != CAVS_TAPE_EVALUATE,
-                            .update = finish && run == CAVS_TAPE_TRAIN};
+                            .update = finish && run == CAVS_TAPE_TRAIN,
+                            .awaited = !finish};
     struct cavs__wanted wanted = {.n = n,
                                   .symbols = symbols,
                                   .rows = !finish,
@@ -160,13 +161,13 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
     double start = cavs__busy_seconds();
     int rc;
 
-    g.e->preparing = 0;
+    g.e->preparing = g.e->here.busy = 0;
     rc = order(&g, &wanted);
     if (!rc && (g.gradients || g.fresh))
         rc = go(&g);
     if (!rc)
         rc = cavs__make_blocks(t);
     t->error = rc;
-    stats->schedule_s += cavs__busy_seconds() - start + g.e->preparing;
+    stats->schedule_s += cavs__busy_seconds() - start - g.e->here.busy + g.e->preparing;
     return rc;
 }

@@ -3,24 +3,36 @@
 #include "core/base/hash.h"
 #include "core/tape/going.h"
 
-/* What the tasks of the increment should take, about. */
+/* What the forward tasks of increments that follow one another on a shard should take. */
+static double forward_seconds(const struct cavs__going *g, const struct cavs__increment *first)
+{
+    double sum = 0;
+
+    for (const struct cavs__increment *d = first; d; d = d->after) {
+        for (int v = 0; v < d->nvt; v++) {
+            const struct cavs__part *part =
+                cavs__signature_of(g->t, &d->vt[v])->chain[CAVS__FORWARD].part;
+            double entries[CAVS__PART_LISTS] = {cavs__entries_of_vt(d, &d->vt[v])};
+
+            sum += part ? cavs__part_seconds(&g->e->rates, part, d->vt[v].n, entries) : 0;
+        }
+    }
+    return sum;
+}
+
+/* What the tasks of the increment should take, about.  Those that go back do so through all
+ * increments, and take twice as long as forward. */
 static double seconds_of(const struct cavs__going *g)
 {
     const struct cavs_tape *t = g->t;
     double sum = 0;
 
     for (int i = 0; i < t->order.nshards; i++) {
-        for (const struct cavs__increment *d = t->fresh[i]; d; d = d->after) {
-            for (int v = 0; v < d->nvt; v++) {
-                const struct cavs__part *part =
-                    cavs__signature_of(t, &d->vt[v])->chain[CAVS__FORWARD].part;
-                double entries[CAVS__PART_LISTS] = {cavs__entries_of_vt(d, &d->vt[v])};
-
-                sum += part ? cavs__part_seconds(&g->e->rates, part, d->vt[v].n, entries) : 0;
-            }
-        }
+        sum += forward_seconds(g, t->fresh[i]);
+        if (g->gradients)
+            sum += 2 * forward_seconds(g, t->shards[i].first);
     }
-    return g->gradients ? 3 * sum : sum;
+    return sum;
 }
 
 /* Makes room for the scratch of tasks where a symbol has more entries than a tile is meant for. */
@@ -111,16 +123,11 @@ static int check_numbers(struct cavs__going *g)
     return rc ? rc : cavs__ranks_agree(g->e->rt->ranks, cavs__report_tape_fault(g->t));
 }
 
-int cavs__submit_increment(struct cavs__going *g)
+static int submit(struct cavs__going *g)
 {
     struct cavs_session *s = g->t->session;
-    int rc = g->gradients ? cavs__check_looked_up(s->plan) : CAVS_OK;
+    int rc = each_shard(g, false, cavs__submit_forward);
 
-    if (rc)
-        return rc;
-    g->e->join.grain =
-        cavs__join_until(g->e, g->gradients ? CAVS__RUN_TRAIN : CAVS__RUN_EVALUATE, seconds_of(g));
-    rc = each_shard(g, false, cavs__submit_forward);
     if (g->gradients) {
         cavs__forget_gradients(g->e);
         if (!rc)
@@ -133,6 +140,24 @@ int cavs__submit_increment(struct cavs__going *g)
     if (!rc)
         rc = cavs__submit_uses(s, g->t->recording.nsamples, g->t->order.nshards, g->slot);
     cavs__join_drop(g->e); /* drops what failed tasks left */
+    return rc;
+}
+
+int cavs__submit_increment(struct cavs__going *g)
+{
+    struct cavs_session *s = g->t->session;
+    struct cavs__worth worth = {.run = cavs__run_of_going(g),
+                                .one_sample = g->t->recording.nsamples == 1,
+                                .seconds = seconds_of(g)};
+    int rc = g->gradients ? cavs__check_looked_up(s->plan) : CAVS_OK;
+
+    if (rc)
+        return rc;
+    g->e->join.grain = cavs__join_until(g->e, worth.run, worth.seconds);
+    g->e->here.awaited |= g->awaited;
+    cavs__may_run_here(s, &worth, g->slot);
+    rc = submit(g);
+    cavs__here_end(g->e);
     s->half_counted |= rc && rc != CAVS_ENUMERIC;
     return rc;
 }
