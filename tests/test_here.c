@@ -176,7 +176,7 @@ static void workers_do_not_sleep_while_another_session_has_tasks(void **state)
 
 /* ---- tapes ---- */
 
-enum { WIDTH = 12, WORDS = 7, CHAIN = 2, WIDE = 2048, SAMPLES = 4000, ROUNDS = 3 };
+enum { WIDTH = 12, WORDS = 7, CHAIN = 1, WIDE = 2048, SAMPLES = 4000, ROUNDS = 3 };
 
 /* What recordings leave: how many tasks the values of a small one were, its training, and a
  * training that begins with nothing new but a loss; and numbers. */

@@ -10,7 +10,7 @@
  */
 #include "core/run/window.h"
 
-enum { MOST = 4096 }; /* noted tasks: up to 128 KB a parameter, and no time that can be measured */
+enum { MOST = 4096 }; /* noted tasks: up to 128 KB a parameter */
 
 static void forget_readers_of(struct cavs__tensor *t)
 {
