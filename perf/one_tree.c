@@ -3,10 +3,12 @@
  * one_tree.c - how long one tree takes, from the call to its result: the `bench` Tree-LSTM,
  * forward, or forward, backward and update.
  *
- *     one_tree FILE HIDDEN infer|train
+ *     one_tree FILE HIDDEN infer|train [recorded]
  *
  * evaluates each tree of a treebank alone and waits for it, then all again in the same way, and
- * prints the microseconds of the second time as JSON: p50, p99 and mean.
+ * prints the microseconds of the second time as JSON: p50, p99 and mean.  Recorded: each tree is
+ * recorded on a tape, which counts, and what is waited for is the scores of all its vertices
+ * (infer), or its update.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +29,14 @@ struct bench {
     struct cavs_stage *tree, *head;
     struct cavs_data *data;
     struct cavs_session *session;
-    bool train;
+    bool train, recorded;
+    /* of a recorded one: */
+    struct tree_lstm_cell cell;
+    struct tree_lstm_head scores;
+    struct cavs_tape *tape;
+    struct tree_lstm_state *state; /* of all vertices of a tree */
+    struct cavs_symbol **logits;
+    float (*numbers)[CLASSES], **rows;
     double *seconds; /* [trees] */
 };
 
@@ -74,8 +83,13 @@ static void declare(struct bench *b, int hidden)
                                     .arities = &b->arities};
 
     check(cavs_model_create(&b->model));
-    b->tree = tree_lstm_declare(b->model, CELL_BENCH, &sizes);
-    b->head = tree_lstm_classifier(b->model, b->tree, &sizes);
+    if (b->recorded) {
+        b->cell = tree_lstm_params(b->model, CELL_BENCH, &sizes);
+        b->scores = tree_lstm_head_params(b->model, &sizes);
+    } else {
+        b->tree = tree_lstm_declare(b->model, CELL_BENCH, &sizes);
+        b->head = tree_lstm_classifier(b->model, b->tree, &sizes);
+    }
     check(cavs_model_finish(b->model));
 }
 
@@ -98,20 +112,92 @@ static void add_tree(struct bench *b, const struct tree *t)
     free(function);
 }
 
-static void open_session(struct bench *b)
+static void add_trees(struct bench *b)
 {
-    struct cavs_session_options o = cavs_session_defaults();
-
     check(cavs_data_create(b->model, &b->data));
     for (int i = 0; i < b->trees.trees; i++) {
         struct tree t = forest_tree(&b->trees, i);
 
         add_tree(b, &t);
     }
+}
+
+static void open_tape(struct bench *b)
+{
+    size_t n = b->trees.vertices; /* more than any tree has */
+
+    b->state = malloc(n * sizeof *b->state);
+    b->logits = malloc(n * sizeof(*b->logits));
+    b->numbers = malloc(n * sizeof *b->numbers);
+    b->rows = malloc(n * sizeof *b->rows);
+    need(b->state && b->logits && b->numbers && b->rows, "no memory");
+    for (size_t v = 0; v < n; v++)
+        b->rows[v] = b->numbers[v];
+    check(cavs_tape_create(b->session, NULL, &b->tape));
+}
+
+static void open_session(struct bench *b)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+
+    if (!b->recorded)
+        add_trees(b);
     check(cavs_runtime_create(NULL, &b->rt));
     o.optimizer = CAVS_ADAM;
     o.inference = !b->train;
     check(cavs_session_create(b->rt, b->model, &o, &b->session));
+    if (b->recorded)
+        open_tape(b);
+}
+
+/* ---- one tree ---- */
+
+static struct tree_lstm_state record_vertex(const struct bench *b, const struct tree *t, int v)
+{
+    const int *children = t->children + t->child_ptr[v];
+
+    if (tree_arity(t, v) == 0)
+        return tree_lstm_leaf(&b->cell, cavs_tape_id(b->tape, t->word[v]));
+    need(tree_arity(t, v) == 2, "a vertex has not two children");
+    return tree_lstm_inner(
+        &b->cell, 2, (struct tree_lstm_state[]){b->state[children[0]], b->state[children[1]]});
+}
+
+/* The losses and metrics of tree_lstm_classifier(). */
+static void compare(const struct bench *b, const struct tree *t, int v)
+{
+    struct cavs_function *f = cavs_tape_function(b->tape);
+    struct cavs_symbol *label = cavs_tape_id(b->tape, t->label[v]);
+    struct cavs_symbol *correct = cavs_correct(b->logits[v], label);
+
+    cavs_loss(f, "loss", cavs_softmax_cross_entropy(b->logits[v], label), label);
+    cavs_metric(f, "correct", correct, label);
+    if (v == t->n - 1)
+        cavs_metric(f, "root_correct", correct, label);
+}
+
+static void run_recorded(struct bench *b, int i)
+{
+    struct tree t = forest_tree(&b->trees, i);
+
+    check(cavs_tape_begin(b->tape, b->train ? CAVS_TAPE_TRAIN : CAVS_TAPE_EVALUATE));
+    cavs_tape_sample(b->tape);
+    for (int v = 0; v < t.n; v++) {
+        b->state[v] = record_vertex(b, &t, v);
+        b->logits[v] = cavs_affine(b->state[v].h, b->scores.W, b->scores.b);
+        if (b->train)
+            compare(b, &t, v);
+    }
+    check(b->train ? cavs_tape_finish(b->tape)
+                   : cavs_tape_values(b->tape, t.n, b->logits, b->rows));
+    check(cavs_session_wait(b->session));
+}
+
+static void run_declared(struct bench *b, int i)
+{
+    check(b->train ? cavs_session_train(b->session, b->data, &i, 1)
+                   : cavs_session_evaluate(b->session, b->data, &i, 1));
+    check(cavs_session_wait(b->session));
 }
 
 /* ---- measuring ---- */
@@ -121,9 +207,10 @@ static void run_all(struct bench *b)
     for (int i = 0; i < b->trees.trees; i++) {
         double start = now();
 
-        check(b->train ? cavs_session_train(b->session, b->data, &i, 1)
-                       : cavs_session_evaluate(b->session, b->data, &i, 1));
-        check(cavs_session_wait(b->session));
+        if (b->recorded)
+            run_recorded(b, i);
+        else
+            run_declared(b, i);
         b->seconds[i] = now() - start;
     }
 }
@@ -149,6 +236,7 @@ static void print(struct bench *b)
 
 static void close_all(struct bench *b)
 {
+    cavs_tape_destroy(b->tape);
     cavs_session_destroy(b->session);
     cavs_data_destroy(b->data);
     cavs_model_destroy(b->model);
@@ -157,13 +245,19 @@ static void close_all(struct bench *b)
     arities_clear(&b->arities);
     vocab_destroy(b->words);
     free(b->seconds);
+    free(b->state);
+    free(b->logits);
+    free(b->numbers);
+    free(b->rows);
 }
 
 int main(int argc, char **argv)
 {
     struct bench b = {0};
 
-    need(argc == 4 && atoi(argv[2]) > 0, "usage: one_tree FILE HIDDEN infer|train");
+    b.recorded = argc == 5 && strcmp(argv[4], "recorded") == 0;
+    need(argc == 4 + b.recorded && atoi(argv[2]) > 0,
+         "usage: one_tree FILE HIDDEN infer|train [recorded]");
     b.train = strcmp(argv[3], "train") == 0;
     load(&b, argv[1]);
     declare(&b, atoi(argv[2]));
