@@ -110,14 +110,6 @@ void cavs__ew_batch_compile(struct cavs__ew_program *programs)
     compile(programs);
 }
 
-void cavs__ew_batch_end(void)
-{
-    struct cavs__ew_program *list = cavs__ew_batch_take();
-
-    if (list)
-        compile(list);
-}
-
 static void *compile_aside(void *list)
 {
     compile(list);
@@ -131,6 +123,13 @@ void cavs__ew_batch_end_aside(bool aside, struct cavs__ew_compiling *c)
     c->threaded = aside && list && pthread_create(&c->thread, NULL, compile_aside, list) == 0;
     if (list && !c->threaded)
         compile(list);
+}
+
+void cavs__ew_batch_end(void)
+{
+    struct cavs__ew_compiling none;
+
+    cavs__ew_batch_end_aside(false, &none);
 }
 
 void cavs__ew_batch_wait(struct cavs__ew_compiling *c)

@@ -111,7 +111,8 @@ struct cavs__join {
 
 /* Batches and increments that the calling thread runs; see here.c. */
 struct cavs__here {
-    bool now, awaited;  /* it is one of those; the caller has waited for the batch before */
+    bool now;           /* it is one of those */
+    bool awaited;       /* the caller has waited for the batch before, or waits for this one */
     int in_turn;        /* how many such batches came one after the other */
     double began, took; /* microseconds: when the batch began; what the last one took, or 0 */
     double busy;        /* seconds of the processor that the last one took, or 0 */
