@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "codelets/groups/ew_internal.h"
-#include "core/base/same_name.h"
 
 static const struct {
     const char *name;
@@ -130,7 +129,7 @@ static inline int find(const char *name)
     _Atomic(signed char) *guess = &last[(uintptr_t)name % PLACES];
     int op = atomic_load_explicit(guess, memory_order_relaxed);
 
-    if (cavs__same_name(name, operators[op].name))
+    if (strcmp(name, operators[op].name) == 0)
         return op;
     op = look_up(name);
     if (op >= 0)

@@ -21,6 +21,16 @@
  * ends with some of them once more, so no output may lie over an input then. */
 #define CAVS__EW_VECTOR 16
 
+/* The numbers of operators: CAVS__EW_add is that of add. */
+#define CAVS_EW1(name, ...) CAVS__EW_##name,
+#define CAVS_EW2(name, ...) CAVS__EW_##name,
+enum cavs__ew_operator {
+#include "codelets/groups/elementwise.def"
+    CAVS__EW_OPERATORS
+};
+#undef CAVS_EW1
+#undef CAVS_EW2
+
 /* Number of an operator, or -1; `which` below is 0 for the forward expression, 1 / 2 for the
  * gradient with respect to the first / second operand. */
 int cavs__ew_find(const char *name);

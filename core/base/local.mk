@@ -23,6 +23,5 @@ libcavs_la_SOURCES += \
 	core/base/read_at.h \
 	core/base/replace.c \
 	core/base/replace.h \
-	core/base/same_name.h \
 	core/base/splitmix.h \
 	core/base/stopwatch.h

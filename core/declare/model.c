@@ -11,7 +11,6 @@
 
 #include "core/base/array.h"
 #include "core/base/error.h"
-#include "core/base/same_name.h"
 
 int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...)
 {
@@ -76,7 +75,7 @@ int cavs_model_create(struct cavs_model **out)
 struct cavs__metric *cavs__known_metric(const struct cavs_model *m, const char *name)
 {
     for (int i = 0; i < m->nmetrics; i++)
-        if (cavs__same_name(m->metrics[i]->name, name))
+        if (strcmp(m->metrics[i]->name, name) == 0)
             return m->metrics[i];
     return NULL;
 }

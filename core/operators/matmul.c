@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* matmul.c - products with a parameter, or with a block of one that each row selects. */
+#include "codelets/groups/elementwise.h"
 #include "core/operators/family.h"
 
 static double product_flops(const struct cavs_symbol *x)
@@ -48,18 +49,25 @@ struct cavs_symbol *cavs_matmul_t_at(struct cavs_symbol *x, struct cavs_param *w
 struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w,
                                    struct cavs_param *b, struct cavs_place at)
 {
-    struct cavs_symbol *y = cavs_matmul_at(x, w, at);
+    struct cavs_symbol *y = cavs_matmul_at(x, w, at), *in[2] = {y};
+    struct cavs_function *f = y ? y->function : NULL;
 
-    if (!y || !cavs__is_param(y->function, b, "affine", at))
+    if (!y || !cavs__is_param(f, b, "affine", at))
         return NULL;
     if (b->rows != 1 || b->cols != y->width) {
-        struct cavs_function *f = y->function;
-
         FAIL(f, CAVS_ESHAPE, "affine: bias %s (%d x %d) for a product of width %d, not 1 x %d",
              b->name, b->rows, b->cols, y->width, y->width);
         return NULL;
     }
-    return cavs_apply2_at("add", y, cavs_use_at(y->function, b, at), at);
+    in[1] = cavs_use_at(f, b, at);
+    if (!in[1] || !cavs__to_one_domain(f, "affine", 2, in, at))
+        return NULL;
+    return cavs__add_symbol(f,
+                            (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE,
+                                                 .width = y->width,
+                                                 .k = CAVS__EW_add,
+                                                 .at = at},
+                            2, in);
 }
 
 /* The gradient of the operand is a product with the other one of W and W^T; that of W is a^T b. */
