@@ -4,6 +4,9 @@
 
 #include "core/declare/operator.h"
 
+static const struct cavs_symbol unlikely = {.ninputs = -1};
+const struct cavs_symbol *const cavs__unlikely = &unlikely;
+
 /* Every builder starts with one of these questions: may f still grow, is x one of its float
  * symbols? */
 bool cavs__is_closed(struct cavs_function *f, const char *op, struct cavs_place at)
@@ -82,12 +85,12 @@ bool cavs__are_no_ids(struct cavs_function *f, const struct cavs_symbol *x, cons
 
 /* A parameter that could not be found or made is reported here, because here is the line that needs
  * it. */
-bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const char *op,
-                    struct cavs_place at)
+bool cavs__is_no_param(struct cavs_function *f, const struct cavs_param *p, const char *op,
+                       struct cavs_place at)
 {
     if (!p)
         FAIL(f, CAVS_EINVAL, "%s: the parameter is NULL", op);
-    return p != NULL;
+    return p == NULL;
 }
 
 bool cavs__limit_ids(struct cavs_symbol *ids, int limit, const char *op, struct cavs_place at)

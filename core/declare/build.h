@@ -4,6 +4,8 @@
 #ifndef CAVS_CORE_DECLARE_BUILD_H
 #define CAVS_CORE_DECLARE_BUILD_H
 
+#include <string.h>
+
 #include "core/declare/model.h"
 
 #define FAIL(f, code, ...) cavs__function_fail((f), (code), at, __VA_ARGS__)
@@ -16,6 +18,8 @@ bool cavs__is_no_value(struct cavs_function *f, const struct cavs_symbol *x, con
                        struct cavs_place at);
 bool cavs__are_no_ids(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
                       struct cavs_place at);
+bool cavs__is_no_param(struct cavs_function *f, const struct cavs_param *p, const char *op,
+                       struct cavs_place at);
 
 static inline bool cavs__open_for(struct cavs_function *f, const char *op, struct cavs_place at)
 {
@@ -36,14 +40,18 @@ static inline bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbo
            !cavs__are_no_ids(f, x, op, at);
 }
 
+static inline bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p,
+                                  const char *op, struct cavs_place at)
+{
+    return p || !cavs__is_no_param(f, p, op, at);
+}
+
 /* Is f there for x?  Where only f is missing (NULL), no earlier mistake has led to that: x's own
  * function reports it, since else a loss would be left out without a word. */
 bool cavs__is_function_for(const struct cavs_function *f, const struct cavs_symbol *x,
                            const char *op, struct cavs_place at);
 /* May f still grow by what a tape does not have: graphs, and inputs that samples bring by name? */
 bool cavs__open_for_vertices(struct cavs_function *f, const char *op, struct cavs_place at);
-bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const char *op,
-                    struct cavs_place at);
 /* Ids of this input have to be below the limit: data with others are refused, and so is an id of a
  * tape at once. */
 bool cavs__limit_ids(struct cavs_symbol *ids, int limit, const char *op, struct cavs_place at);
@@ -100,15 +108,44 @@ static inline void cavs__write_symbol(struct cavs_symbol *x, struct cavs_symbol 
     x->at = like.at;
 }
 
+static inline uint32_t cavs__float_bits(float s)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &s, sizeof bits);
+    return bits;
+}
+
+/* Is it all the same that builders say of two symbols, the first with n operands?  All of one
+ * operator is compared without a branch, because nearly always nothing differs. */
+static inline bool cavs__is_like(const struct cavs_symbol *x, int n, const struct cavs_symbol *as)
+{
+    uint64_t words = ((uintptr_t)x->param ^ (uintptr_t)as->param) |
+                     ((uintptr_t)x->metric ^ (uintptr_t)as->metric) |
+                     ((uintptr_t)x->at.file ^ (uintptr_t)as->at.file);
+    uint32_t numbers = (uint32_t)(x->domain ^ as->domain) | (uint32_t)(x->width ^ as->width) |
+                       (uint32_t)(x->k ^ as->k) | (uint32_t)(x->which ^ as->which) |
+                       (cavs__float_bits(x->s) ^ cavs__float_bits(as->s)) |
+                       (uint32_t)(x->at.line ^ as->at.line) | (uint32_t)(n ^ as->ninputs) |
+                       (uint32_t)(x->is_loss ^ as->is_loss);
+
+    return x->op == as->op && (words | numbers) == 0;
+}
+
 /* The same for a function or a tape; a tape writes the symbol where it is to be, and copies
  * nothing. */
-static inline struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like,
-                                                   int n, struct cavs_symbol *const *inputs)
+static inline __attribute__((always_inline)) struct cavs_symbol *
+cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
+                 struct cavs_symbol *const *inputs)
 {
-    if (!f->recorder)
+    struct cavs__recorder *r = f->recorder;
+
+    if (!r)
         return cavs__declare_symbol(f, like, n, inputs);
-    cavs__write_symbol(f->recorder->next, like);
-    return f->recorder->add(f->recorder, n, inputs);
+    if (cavs__is_like(&like, n, *r->likely))
+        return r->again(r, inputs);
+    cavs__write_symbol(r->next, like);
+    return r->add(r, n, inputs);
 }
 
 #endif

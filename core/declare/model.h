@@ -25,21 +25,18 @@ enum cavs__class { CAVS__EAGER, CAVS__CHAIN, CAVS__LAZY };
 
 struct cavs_symbol {
     struct cavs_function *function;
+    struct cavs_symbol **inputs;
     int number; /* position in function->symbols */
+    int ninputs;
     enum cavs__op op;
     int domain; /* 0: a row per vertex; d > 0: a row per entry of function->lists[d - 1] */
     int width;
-    int ninputs;
-    struct cavs_symbol **inputs;
-    struct cavs_param *param;
-    struct cavs__input *input;
-    struct cavs__channel *channel;
-    struct cavs__metric *metric;
-    struct cavs_symbol *fetch;
     int k, which;
     float s;
-    bool is_loss;
+    struct cavs_param *param;
+    struct cavs__metric *metric;
     struct cavs_place at; /* where the user asked for it */
+    bool is_loss;
     /* of a concatenation that a tape records: its columns are read as its own, and not as those of
      * its operands; or not all of them were */
     bool whole, read_past;
@@ -48,6 +45,11 @@ struct cavs_symbol {
     bool live;       /* something asked for depends on it (forward: in training) */
     bool needs_grad; /* depends on something trained */
     bool shared;     /* forward: depends on the vertex's own inputs alone; see share.c */
+    /* All up to here is what a tape's symbols have, and recorded anew with each of them; the rest
+     * of these is 0. */
+    struct cavs__input *input;
+    struct cavs__channel *channel;
+    struct cavs_symbol *fetch;
     /* gradient of the objective with respect to this symbol, or NULL */
     struct cavs_symbol *adjoint;
     enum cavs__class klass;
@@ -142,6 +144,11 @@ struct cavs__recorder {
     struct cavs_symbol *next; /* where it is to be: builders write there what it is */
     /* That one with n operands, or another; NULL: reported. */
     struct cavs_symbol *(*add)(struct cavs__recorder *r, int n, struct cavs_symbol *const *inputs);
+    /* What the next symbol may well be, since it was so when the program was here before; or
+     * cavs__unlikely.  A builder whose symbol is like it, with as many operands, writes nothing and
+     * calls again() in place of add(). */
+    const struct cavs_symbol *const *likely;
+    struct cavs_symbol *(*again)(struct cavs__recorder *r, struct cavs_symbol *const *inputs);
     struct cavs_function *present; /* where mistakes are noted */
     const struct cavs__uses *uses; /* those that have its function; NULL: it has none */
     bool keeps_lists;              /* operators on lists are operators, not one for each entry */
@@ -149,6 +156,9 @@ struct cavs__recorder {
     bool elsewhere; /* workers record meanwhile, and nothing is recorded here */
     bool asked;     /* of such a one: something was to be, on whichever thread */
 };
+
+/* Points to a symbol that no builder's is like. */
+extern const struct cavs_symbol *const cavs__unlikely;
 
 struct cavs_function {
     struct cavs_stage *stage;

@@ -228,7 +228,7 @@ static void forget(struct cavs_tape *t)
 
     cavs__end_blocks(t);
     cavs__sites_free(&t->recording.sites);
-    t->recording.sites = (struct cavs__sites){.last = CAVS__NO_SITE, .changes = changes};
+    cavs__sites_init(&t->recording.sites, changes);
     cavs__blocks_free(b);
     b->all = NULL;
     b->n = b->unmet = 0;

@@ -61,8 +61,11 @@ static const struct cavs__glance *sign(struct cavs__recording *r, const struct c
         out_of_memory(node);
         return NULL;
     }
-    if (number != last->number)
-        *last = cavs__glance_at(&r->signatures, number);
+    if (number == last->number)
+        return last;
+    *last = cavs__glance_at(&r->signatures, number);
+    last->like.at = x->at;
+    last->like.number = e->site;
     return last;
 }
 
@@ -99,7 +102,7 @@ static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
     if (e->site < 0 || (e->run == x->number && !add_run(r, e)))
         return out_of_memory(node);
     if (e->sample != cavs__present_sample(r))
-        r->sites.usual = 0;
+        cavs__sites_visit_next(&r->sites);
     site = &r->sites.all[e->site];
     if (cavs__takes_list(x->op))
         cavs__site_lists(&r->sites, e->site, x->ninputs);
@@ -121,7 +124,7 @@ bool cavs__record_computed(struct cavs__recording *r, struct cavs__node *node,
     if (!signature)
         return false;
     r->signature[node->x.number] = signature->number;
-    node->x.needs_grad = signature->needs_grad;
+    node->x.needs_grad = signature->like.needs_grad;
     e->nreads = node->x.ninputs;
     if (several && !cavs__unite_samples(r, node))
         return out_of_memory(node);

@@ -212,25 +212,79 @@ static struct cavs_symbol *record(struct cavs__recording *r, struct cavs__node *
     return &node->x;
 }
 
-struct cavs_symbol *cavs__record_other(struct cavs__recorder *recorder, int n,
+/* Is it columns of a row that has been recorded for the present sample? */
+static inline bool is_columns(const struct cavs__recording *r, const struct cavs_symbol *x,
+                              const struct cavs_symbol *of)
+{
+    return x->op == CAVS__OP_SLICE && of->domain == 0 && cavs__told_by(of)->row &&
+           cavs__told_by(of)->sample == cavs__present_sample(r);
+}
+
+/* Records a symbol of the present sample that is not computed and whose operands, n, are noted:
+ * what its readers read in its place is told already. */
+static inline struct cavs_symbol *record_view(struct cavs__recording *r, struct cavs__node *node,
+                                              int n)
+{
+    struct cavs_symbol *x = &node->x;
+    int number = cavs__symbols_of(r), sample = cavs__present_sample(r);
+
+    x->function = r->recorder.present;
+    x->number = number;
+    x->ninputs = n;
+    x->inputs = node->in;
+    x->needs_grad = x->whole = x->read_past = false;
+    node->place = r->count[sample]++;
+    r->entries[number] = (struct cavs__entry){
+        .site = CAVS__NO_SITE, .sample = sample, .reads = (int32_t)r->nreads};
+    r->signature[number] = CAVS__NOT_COMPUTED;
+    r->marks[number] = 0;
+    r->recorder.present->nsymbols++;
+    cavs__find_following(r, node);
+    return x;
+}
+
+/* Notes for its readers that it is an id, and no list of ids. */
+static inline void tell_of_id(struct cavs__node *node)
+{
+    struct cavs__operand_sort o = {.kind = CAVS__OPERAND_ID};
+    struct cavs__to_readers *told = &node->to_readers;
+
+    cavs__set_key(&o);
+    *told = (struct cavs__to_readers){.key = {o.key[0], o.key[1]},
+                                      .read = {.of = node->x.k, .from = CAVS__NO_ROW},
+                                      .sample = -1,
+                                      .run = -1};
+}
+
+struct cavs_symbol *cavs__record_symbol(struct cavs__recorder *recorder, int n,
                                        struct cavs_symbol *const *inputs)
 {
     struct cavs__recording *r = (struct cavs__recording *)recorder;
-    struct cavs_symbol *x = recorder->next;
+    struct cavs__node *node = (struct cavs__node *)recorder->next;
+    struct cavs_symbol *x = &node->x;
     struct operands operands;
 
     if (!has_room(r, x))
         return NULL;
     if (x->op == CAVS__OP_USE)
         return record_use(r, x);
-    if (!set_operands(r, (struct cavs__node *)x, n, inputs, &operands)) {
+    if (x->op == CAVS__OP_IDS && n == 0) {
+        tell_of_id(node);
+        return record_view(r, node, 0);
+    }
+    if (n == 1 && is_columns(r, x, inputs[0])) {
+        node->in[0] = inputs[0];
+        tell_of_columns(node, cavs__told_by(inputs[0]));
+        return record_view(r, node, 1);
+    }
+    if (!set_operands(r, node, n, inputs, &operands)) {
         cavs__symbol_nomem(recorder->present, x);
         return NULL;
     }
     if ((operands.domains > 0 || x->domain > 0 || x->op == CAVS__OP_LIST_SHARE) &&
         cavs__reads_lists(x, n, inputs))
         return record_on_lists(r, n, inputs);
-    return record(r, (struct cavs__node *)x, &operands);
+    return record(r, node, &operands);
 }
 
 struct cavs_symbol *cavs__record_row(struct cavs__recording *r, int width, const float *row,

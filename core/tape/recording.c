@@ -13,13 +13,16 @@
 
 static void init(struct cavs__recording *r, struct cavs_stage *stage)
 {
-    r->sites.last = CAVS__NO_SITE;
+    cavs__sites_init(&r->sites, 0);
     r->sourced.number = -1;
     for (int i = 0; i < 2; i++)
         r->of[i] = (struct cavs_function){
             .stage = stage, .name = stage->name, .recorder = &r->recorder, .finished = true};
-    r->recorder = (struct cavs__recorder){
-        .next = &r->nowhere, .add = cavs__record_symbol, .present = &r->of[0]};
+    r->recorder = (struct cavs__recorder){.next = &r->nowhere,
+                                          .add = cavs__record_symbol,
+                                          .likely = &r->sites.likely,
+                                          .again = cavs__record_usual,
+                                          .present = &r->of[0]};
 }
 
 int cavs__recording_init(struct cavs__recording *r, struct cavs_model *m, int stage, int64_t most)
@@ -125,7 +128,7 @@ void cavs__find_place(struct cavs__recording *r)
     if (room || add_room(r, nodes))
         r->recorder.next = &cavs__node_in(nodes, cavs__place_of_next(r))->x;
     else
-        r->sites.usual = 0; /* it is to be refused */
+        cavs__sites_visit_next(&r->sites); /* it is to be refused */
 }
 
 /* ---- recordings ---- */
@@ -189,7 +192,7 @@ struct cavs_function *cavs__take_turn(struct cavs__recording *r, int sample, int
     r->turns[r->nturns++] =
         (struct cavs__turn){sample, nsamples, cavs__symbols_of(r), r->ahead, cavs__own_nodes(r)};
     r->nsamples = nsamples;
-    r->sites.usual = 0;
+    cavs__sites_visit_next(&r->sites);
     return r->recorder.present;
 }
 

@@ -64,14 +64,13 @@ static inline void cavs__find_following(struct cavs__recording *r, struct cavs__
         cavs__find_place(r);
 }
 
-/* record_usual.c: records the symbol whose description a builder has written to recorder->next, as
- * struct cavs__recorder says.  It has a short path for the common case and leaves all others to
- * cavs__record_other(). */
+/* record_symbol.c: records the symbol whose description a builder has written to recorder->next,
+ * as struct cavs__recorder says. */
 struct cavs_symbol *cavs__record_symbol(struct cavs__recorder *recorder, int n,
                                         struct cavs_symbol *const *inputs);
 
-/* record_symbol.c: the same for any symbol. */
-struct cavs_symbol *cavs__record_other(struct cavs__recorder *recorder, int n,
+/* record_usual.c: records one that is as r->sites.likely says. */
+struct cavs_symbol *cavs__record_usual(struct cavs__recorder *recorder,
                                        struct cavs_symbol *const *inputs);
 
 /* record_computed.c: finds the site and the signature of a symbol that is computed, and notes its

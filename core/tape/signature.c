@@ -233,16 +233,16 @@ struct cavs__glance cavs__glance_at(const struct cavs__signatures *all, int32_t 
 {
     const struct cavs__signature *s = all->all[number];
     struct cavs__glance g = {.number = number,
-                             .op = s->like.op,
-                             .k = s->like.k,
-                             .width = s->like.width,
-                             .which = s->like.which,
-                             .n = s->n,
-                             .s = s->like.s,
-                             .is_loss = s->like.is_loss,
-                             .needs_grad = s->needs_grad,
-                             .param = s->like.param,
-                             .metric = s->like.metric};
+                             .like = {.op = s->like.op,
+                                      .k = s->like.k,
+                                      .width = s->like.width,
+                                      .which = s->like.which,
+                                      .ninputs = s->n,
+                                      .s = s->like.s,
+                                      .is_loss = s->like.is_loss,
+                                      .needs_grad = s->needs_grad,
+                                      .param = s->like.param,
+                                      .metric = s->like.metric}};
 
     for (int i = 0; i < s->n && i < 2; i++)
         memcpy(g.key[i], s->operands[i].key, sizeof g.key[i]);

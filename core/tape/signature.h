@@ -145,31 +145,26 @@ struct cavs__signatures {
  * they are recorded, and of that nothing else is looked at.
  */
 struct cavs__glance {
-    int32_t number; /* of the signature; -1: none yet */
-    enum cavs__op op;
-    int k, width, which, n;
-    float s;
-    bool is_loss, needs_grad;
-    const struct cavs_param *param;
-    const struct cavs__metric *metric;
-    uint64_t key[2][2]; /* of its first operands: cavs__set_key() */
+    int32_t number;          /* of the signature; -1: none yet */
+    struct cavs_symbol like; /* what builders say of it, and whether there is a gradient */
+    uint64_t key[2][2];      /* of its first operands: cavs__set_key() */
 };
 
 /* Is it of an operator like this one, whatever its operands are, if it is of its site?  Neighbours
  * in the struct are not compared one after the other: compilers make one word of them. */
 static inline bool cavs__same_at_site(const struct cavs__glance *g, const struct cavs_symbol *like)
 {
-    return g->n == like->ninputs && g->which == like->which && g->metric == like->metric &&
-           memcmp(&g->s, &like->s, sizeof like->s) == 0 && g->is_loss == like->is_loss &&
-           g->number >= 0;
+    return g->like.ninputs == like->ninputs && g->like.which == like->which &&
+           g->like.metric == like->metric && memcmp(&g->like.s, &like->s, sizeof like->s) == 0 &&
+           g->like.is_loss == like->is_loss && g->number >= 0;
 }
 
 /* The same, wherever it is recorded. */
 static inline bool cavs__same_at_a_glance(const struct cavs__glance *g,
                                           const struct cavs_symbol *like)
 {
-    return g->op == like->op && g->width == like->width && g->k == like->k &&
-           g->param == like->param && cavs__same_at_site(g, like);
+    return g->like.op == like->op && g->like.width == like->width && g->like.k == like->k &&
+           g->like.param == like->param && cavs__same_at_site(g, like);
 }
 
 int cavs__signatures_init(struct cavs__signatures *s, struct cavs_model *m, int stage);

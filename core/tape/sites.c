@@ -8,6 +8,11 @@
 #include "core/base/array.h"
 #include "core/base/hash.h"
 
+void cavs__sites_init(struct cavs__sites *s, int64_t changes)
+{
+    *s = (struct cavs__sites){.last = CAVS__NO_SITE, .changes = changes, .likely = cavs__unlikely};
+}
+
 void cavs__sites_free(struct cavs__sites *s)
 {
     free(s->all);
@@ -17,7 +22,7 @@ void cavs__sites_free(struct cavs__sites *s)
 void cavs__sites_leave(struct cavs__sites *s)
 {
     s->last = CAVS__NO_SITE;
-    s->usual = 0;
+    cavs__sites_visit_next(s);
 }
 
 bool cavs__sites_become(struct cavs__sites *s, const struct cavs__sites *as)
@@ -26,6 +31,7 @@ bool cavs__sites_become(struct cavs__sites *s, const struct cavs__sites *as)
     struct cavs__table table = s->table;
     size_t room = s->room;
 
+    cavs__sites_visit_next(s); /* the sites may move */
     if (!cavs__array_reserve(&all, &room, (size_t)as->n, sizeof *all))
         return false;
     s->all = all;
@@ -104,6 +110,17 @@ static bool is_apart(enum cavs__op op)
     return op == CAVS__OP_DROPOUT || op == CAVS__OP_APPLY;
 }
 
+/* What of x tells its site from others. */
+static struct cavs_symbol like_of(const struct cavs_symbol *x, int32_t site)
+{
+    return (struct cavs_symbol){.at = x->at,
+                                .op = x->op,
+                                .k = x->k,
+                                .width = x->width,
+                                .param = x->param,
+                                .number = site};
+}
+
 /* Is x what a checkpoint has described as this site?  Then the site is met. */
 static bool meets(struct cavs__sites *s, int32_t site, const struct cavs_symbol *x)
 {
@@ -111,11 +128,7 @@ static bool meets(struct cavs__sites *s, int32_t site, const struct cavs_symbol 
 
     if (at->met || at->print != print_of(x))
         return false;
-    at->at = x->at;
-    at->op = x->op;
-    at->k = x->k;
-    at->width = x->width;
-    at->param = x->param;
+    at->last.like = like_of(x, site);
     at->apart = is_apart(x->op);
     at->met = true;
     s->unmet--;
@@ -135,10 +148,12 @@ static int32_t meet_first(struct cavs__sites *s, const struct cavs_symbol *x, bo
 
 /* ---- which site ---- */
 
-static bool is_at(const struct cavs__site *at, const struct cavs_symbol *x)
+static bool is_at(const struct cavs__site *site, const struct cavs_symbol *x)
 {
-    return at->at.line == x->at.line && at->at.file == x->at.file && at->op == x->op &&
-           at->k == x->k && at->width == x->width && at->param == x->param;
+    const struct cavs_symbol *like = &site->last.like;
+
+    return like->at.line == x->at.line && like->at.file == x->at.file && like->op == x->op &&
+           like->k == x->k && like->width == x->width && like->param == x->param;
 }
 
 static bool is_site(struct cavs__sites *s, int32_t site, const struct cavs_symbol *x)
@@ -156,17 +171,12 @@ static int32_t add(struct cavs__sites *s, const struct cavs_symbol *x)
         return CAVS__NO_SITE;
     s->changes++;
     s->all[s->n] = (struct cavs__site){.met = true,
-                                       .at = x->at,
-                                       .op = x->op,
-                                       .k = x->k,
-                                       .width = x->width,
-                                       .param = x->param,
                                        .print = print_of(x),
                                        .apart = is_apart(x->op),
                                        .after = CAVS__NO_SITE,
                                        .block = -1,
                                        .known = -1,
-                                       .last.number = -1};
+                                       .last = {.number = -1, .like = like_of(x, s->n)}};
     return s->n++;
 }
 
@@ -246,21 +256,23 @@ void cavs__site_lists(struct cavs__sites *s, int32_t site, int entries)
     }
     at->alone |= at->entries != entries || entries > CAVS__MOST_OPERANDS / 2;
     s->changes += at->alone != alone;
-    if (at->alone)
-        at->usual = s->usual = 0;
+    if (at->alone) {
+        at->usual = 0;
+        cavs__sites_visit_next(s);
+    }
 }
 
 /* May the short path (record_usual.c) record what comes to this site from the one before? */
 static bool is_usual(const struct cavs__site *at)
 {
-    return !at->alone && !at->apart && !at->asked && !cavs__takes_list(at->op);
+    return !at->alone && !at->apart && !at->asked && !cavs__takes_list(at->last.like.op);
 }
 
 void cavs__sites_visit_all(struct cavs__sites *s)
 {
     for (int i = 0; i < s->n; i++)
         s->all[i].usual = 0;
-    s->usual = 0;
+    cavs__sites_visit_next(s);
     s->changes++;
 }
 
@@ -285,6 +297,6 @@ int32_t cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int
     if (site < 0)
         cavs__sites_leave(s);
     else
-        cavs__site_follow(s, site);
+        cavs__site_follow(s, &s->all[site]);
     return site;
 }

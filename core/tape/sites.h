@@ -16,30 +16,30 @@
 #ifndef CAVS_CORE_TAPE_SITES_H
 #define CAVS_CORE_TAPE_SITES_H
 
+#include <stddef.h>
+
 #include "core/tape/signature.h"
 
 enum { CAVS__NO_SITE = -1, CAVS__SAMPLE_ENDS = -2 };
 
 struct cavs__site {
-    struct cavs_place at;
-    enum cavs__op op;
-    int k, width;
-    const struct cavs_param *param;
-    int32_t usual;            /* 1 + the site that has always followed in the run so far, if
+    /* The signature that the last symbol here had.  Operator, width, k, parameter and place are
+     * what the site is; its number stands as that of a symbol. */
+    struct cavs__glance last;
+    int32_t usual;   /* 1 + the site that has always followed in the run so far, if
                                  the short path may record it (record_usual.c); else 0 */
-    int32_t after;            /* the site that followed first in the run; CAVS__NO_SITE: none yet */
-    bool branches;            /* something else has followed, too: runs end here */
-    bool asked;               /* its row was asked for too late once: blocks keep it from then on */
-    bool apart;               /* its operator is never part of a longer run */
-    bool alone;               /* in no block: its gradient was asked for, or cavs__site_lists() */
-    bool first;               /* runs begin here */
-    bool cut_off;             /* because the run before was as long as runs may be */
-    bool met;                 /* false: a checkpoint described it, and it was not recorded since */
-    struct cavs__glance last; /* the signature that the last symbol here had */
-    int32_t block;            /* the block that began here last (block_forms.c); -1: none */
-    int32_t known;            /* a known run that begins here (known_runs.h); -1: none */
-    int32_t entries;          /* the length that its list had first; 0: no list yet */
-    uint64_t print;           /* a hash that tells it from other sites in any process */
+    int32_t after;   /* the site that followed first in the run; CAVS__NO_SITE: none yet */
+    bool branches;   /* something else has followed, too: runs end here */
+    bool asked;      /* its row was asked for too late once: blocks keep it from then on */
+    bool apart;      /* its operator is never part of a longer run */
+    bool alone;      /* in no block: its gradient was asked for, or cavs__site_lists() */
+    bool first;      /* runs begin here */
+    bool cut_off;    /* because the run before was as long as runs may be */
+    bool met;        /* false: a checkpoint described it, and it was not recorded since */
+    int32_t block;   /* the block that began here last (block_forms.c); -1: none */
+    int32_t known;   /* a known run that begins here (known_runs.h); -1: none */
+    int32_t entries; /* the length that its list had first; 0: no list yet */
+    uint64_t print;  /* a hash that tells it from other sites in any process */
 };
 
 struct cavs__sites {
@@ -50,15 +50,19 @@ struct cavs__sites {
     int nfirst;               /* how many these are */
     int unmet;                /* how many are only known from a checkpoint */
     int64_t changes;          /* counts what changes where runs begin and what becomes of them */
+    /* What the last symbol at the usual site was like, as long as the run and the sample go on;
+     * else cavs__unlikely. */
+    const struct cavs_symbol *likely;
     /* the symbol that was recorded last: */
     int32_t last;  /* its site; CAVS__NO_SITE: the next symbol begins a run */
-    int32_t usual; /* that of its site; 0 where the run or the sample does not go on */
     int32_t start; /* the site where its run began */
     int sample;
     int32_t run; /* the first symbol of its run */
     int length;  /* of its run, so far */
 };
 
+/* No sites yet, after so many changes. */
+void cavs__sites_init(struct cavs__sites *s, int64_t changes);
 void cavs__sites_free(struct cavs__sites *s);
 /* Copies the sites of another recording, between two samples.  false: out of memory. */
 bool cavs__sites_become(struct cavs__sites *s, const struct cavs__sites *as);
@@ -76,6 +80,12 @@ bool cavs__site_expect(struct cavs__sites *s, const struct cavs__site *expected)
  * it gains nothing then. */
 void cavs__site_lists(struct cavs__sites *s, int32_t site, int entries);
 
+/* The next symbol does not take the short path. */
+static inline void cavs__sites_visit_next(struct cavs__sites *s)
+{
+    s->likely = cavs__unlikely;
+}
+
 /* Something of a site has changed that the short path does not look at: it is not taken until each
  * site has been visited again. */
 void cavs__sites_visit_all(struct cavs__sites *s);
@@ -84,11 +94,21 @@ void cavs__sites_visit_all(struct cavs__sites *s);
  * The site; CAVS__NO_SITE: out of memory. */
 int32_t cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample);
 
-/* The same where the site is known already. */
-static inline void cavs__site_follow(struct cavs__sites *s, int32_t site)
+/* The site of s->likely. */
+static inline const struct cavs__site *cavs__likely_site(const struct cavs__sites *s)
 {
-    s->last = site;
-    s->usual = ++s->length < CAVS__MOST_MEMBERS ? s->all[site].usual : 0;
+    return (const struct cavs__site *)((const char *)s->likely -
+                                       offsetof(struct cavs__site, last.like));
+}
+
+/* The same where the site is known already. */
+static inline void cavs__site_follow(struct cavs__sites *s, const struct cavs__site *site)
+{
+    int32_t usual = site->usual;
+
+    s->last = site->last.like.number;
+    s->likely = ++s->length < CAVS__MOST_MEMBERS && usual > 0 ? &s->all[usual - 1].last.like
+                                                              : cavs__unlikely;
 }
 
 #endif

@@ -89,7 +89,10 @@ struct cavs__unfolded *cavs__new_unfolded(struct cavs_stage *stage, const struct
         u->listed |= codes[i] == CAVS__ANY_LENGTH;
     }
     u->print = print_of(u);
-    u->recorder = (struct cavs__recorder){
-        .next = &u->next, .add = append, .present = u->f, .keeps_lists = u->listed};
+    u->recorder = (struct cavs__recorder){.next = &u->next,
+                                          .add = append,
+                                          .likely = &cavs__unlikely,
+                                          .present = u->f,
+                                          .keeps_lists = u->listed};
     return u;
 }
