@@ -112,18 +112,12 @@ static struct cavs_symbol *slice_operands(struct cavs_symbol *x, int from, int w
     return cavs__add_symbol(x->function, like, x->ninputs, in);
 }
 
-struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, struct cavs_place at)
+/* Columns that x has. */
+static inline struct cavs_symbol *slice(struct cavs_symbol *x, int from, int width,
+                                        struct cavs_place at)
 {
-    struct cavs_function *f = x ? x->function : NULL;
     struct cavs_symbol *part;
 
-    if (!cavs__open_for(f, "slice", at) || !cavs__is_value(f, x, "slice", at))
-        return NULL;
-    if (from < 0 || width <= 0 || from > x->width - width) {
-        FAIL(f, CAVS_ESHAPE, "slice: %d columns from column %d of %s, which has width %d", width,
-             from, cavs__symbol_label(x), x->width);
-        return NULL;
-    }
     if (width == x->width)
         return x;
     if (x->op == CAVS__OP_SLICE)
@@ -132,9 +126,23 @@ struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, st
         x->read_past = true;
         return cavs_slice_at(part, from, width, at);
     }
-    if ((x->op == CAVS__OP_ELEMENTWISE && !f->recorder) || x->op == CAVS__OP_REPEAT)
+    if ((x->op == CAVS__OP_ELEMENTWISE && !x->function->recorder) || x->op == CAVS__OP_REPEAT)
         return slice_operands(x, from, width, at);
     return columns(x, from, width, at);
+}
+
+struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, struct cavs_place at)
+{
+    struct cavs_function *f = x ? x->function : NULL;
+
+    if (!cavs__open_for(f, "slice", at) || !cavs__is_value(f, x, "slice", at))
+        return NULL;
+    if (from < 0 || width <= 0 || from > x->width - width) {
+        FAIL(f, CAVS_ESHAPE, "slice: %d columns from column %d of %s, which has width %d", width,
+             from, cavs__symbol_label(x), x->width);
+        return NULL;
+    }
+    return slice(x, from, width, at);
 }
 
 void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, struct cavs_place at)
@@ -155,7 +163,7 @@ void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, struc
         return;
     }
     for (int i = 0; i < n; i++)
-        out[i] = cavs_slice_at(x, i * (x->width / n), x->width / n, at);
+        out[i] = slice(x, i * (x->width / n), x->width / n, at);
 }
 
 static void diff_slice(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
