@@ -26,8 +26,8 @@ struct cavs__site {
     /* The signature that the last symbol here had.  Operator, width, k, parameter and place are
      * what the site is; its number stands as that of a symbol. */
     struct cavs__glance last;
-    int32_t usual;   /* 1 + the site that has always followed in the run so far, if
-                                 the short path may record it (record_usual.c); else 0 */
+    int32_t usual;   /* 1 + the site that has always followed in the run so far, if the short path
+                      * may record it (record_usual.c); else 0 */
     int32_t after;   /* the site that followed first in the run; CAVS__NO_SITE: none yet */
     bool branches;   /* something else has followed, too: runs end here */
     bool asked;      /* its row was asked for too late once: blocks keep it from then on */
