@@ -14,10 +14,10 @@
 #include "core/run/exchange.h"
 #include "tests/random.h"
 
-enum { MOST_RANKS = 40 };
+enum { MOST_RANKS = CAVS__MAX_PARTIALS + 2 };
 
 struct dealt {
-    int rank_of[256], chunk[CAVS__MAX_PARTIALS];
+    int rank_of[CAVS__MAX_SHARDS], chunk[CAVS__MAX_PARTIALS];
     double seconds;
     int sums; /* of all ranks */
 };
@@ -68,10 +68,11 @@ static void ranks_that_are_alike_send_one_sum_each_if_they_can(void **state)
     static const struct {
         int shards, ranks, sums;
         double slowest;
-    } cases[] = {{8, 1, 1, 8},  {8, 2, 2, 4},     {8, 4, 4, 2},    {8, 8, 8, 1},   {8, 5, 5, 2},
-                 {8, 6, 6, 2},  {8, 7, 7, 2},     {8, 3, 5, 3},    {7, 2, 2, 4},   {4, 3, 3, 2},
-                 {32, 8, 8, 4}, {32, 16, 16, 2},  {64, 32, 32, 2}, {64, 3, 9, 22}, {6, 6, 6, 1},
-                 {12, 5, 7, 3}, {128, 32, 32, 4}, {256, 32, 32, 8}};
+    } cases[] = {{8, 1, 1, 8},     {8, 2, 2, 4},     {8, 4, 4, 2},       {8, 8, 8, 1},
+                 {8, 5, 5, 2},     {8, 6, 6, 2},     {8, 7, 7, 2},       {8, 3, 5, 3},
+                 {7, 2, 2, 4},     {4, 3, 3, 2},     {32, 8, 8, 4},      {32, 16, 16, 2},
+                 {64, 32, 32, 2},  {64, 3, 9, 22},   {6, 6, 6, 1},       {12, 5, 7, 3},
+                 {128, 32, 32, 4}, {256, 32, 32, 8}, {512, 128, 128, 4}, {4096, 64, 64, 64}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct dealt d = deal_evenly(cases[i].shards, cases[i].ranks);
@@ -85,7 +86,8 @@ static void ranks_that_are_alike_send_one_sum_each_if_they_can(void **state)
 
 static void more_ranks_than_sums_have_one_each_as_far_as_these_go(void **state)
 {
-    struct dealt d = deal_evenly(2, 3), many = deal_evenly(16, MOST_RANKS);
+    struct dealt d = deal_evenly(2, 3), many = deal_evenly(16, MOST_RANKS),
+                 most = deal_evenly(512, MOST_RANKS);
 
     (void)state;
     assert_int_equal(count(&d, 2, 0), 1);
@@ -93,6 +95,8 @@ static void more_ranks_than_sums_have_one_each_as_far_as_these_go(void **state)
     assert_int_equal(count(&d, 2, 2), 0);
     assert_true(many.seconds == 2); /* two shards share each of 8 sums */
     assert_int_equal(many.sums, 8);
+    assert_true(most.seconds == 4); /* and four each of 128, which are the most */
+    assert_int_equal(most.sums, CAVS__MAX_PARTIALS);
 }
 
 static void a_slow_rank_has_fewer_shards(void **state)

@@ -130,17 +130,25 @@ many="--train $work/many.txt --hidden 8 --embed 8 --batch 40 --lr 0.05 --shards 
 status_is 0 && [ -s "$work/one" ] && cmp -s "$work/one" "$work/two" && cmp -s "$work/one.many" "$work/two.many"
 ok $? "so are they where more rows are touched than go along with a meeting" "$work/err" "$work/one" "$work/two"
 
-# Trees that all have one word: its row goes from rank to rank. Each of the 64 partial gradients is of two shards.
-awk 'BEGIN { for (t = 0; t < 130; t++) print "(" t % 5 " (2 all) (2 (2 w" t % 7 ") (2 w" t % 11 + 7 ")))" }' >"$work/common.txt"
-common="--train $work/common.txt --hidden 8 --embed 8 --batch 128 --shards 128 --workers 1 --epochs 2 --quiet"
-# shellcheck disable=SC2086
-run tree_lstm $common --save "$work/one.common"
-for n in 2 3 4; do
+# Trees that all have one word: its row goes from rank to rank. Of 128 shards each of the 64 partial gradients is of two, and
+# of 512 each of 128, which are the most, of four.
+awk 'BEGIN { for (t = 0; t < 514; t++) print "(" t % 5 " (2 all) (2 (2 w" t % 7 ") (2 w" t % 11 + 7 ")))" }' >"$work/common.txt"
+# common SHARDS RANKS...
+common() {
+    common="--train $work/common.txt --hidden 8 --embed 8 --batch $1 --shards $1 --workers 1 --epochs 2 --quiet"
+    shards=$1
+    shift
     # shellcheck disable=SC2086
-    ranks $n tree_lstm $common --save "$work/$n.common"
-    status_is 0 && cmp -s "$work/one.common" "$work/$n.common"
-    ok $? "$n ranks, 128 shards that all touch one row: the bits of one process"
-done
+    run tree_lstm $common --save "$work/one.common"
+    for n; do
+        # shellcheck disable=SC2086
+        ranks $n tree_lstm $common --save "$work/$n.common"
+        status_is 0 && cmp -s "$work/one.common" "$work/$n.common"
+        ok $? "$n ranks, $shards shards that all touch one row: the bits of one process"
+    done
+}
+common 128 2 3 4
+common 512 2 3
 
 "$apps/tree_lstm" --init "$work/one.safetensors" --predict "$data/mini-dev.txt" --quiet >"$work/predicted" 2>"$work/err"
 ranks 3 tree_lstm --init "$work/one.safetensors" --predict "$data/mini-dev.txt" --quiet --workers 1
@@ -216,8 +224,11 @@ status_is 0 && cmp -s "$work/one.safetensors" "$work/rest.safetensors"
 ok $? "and with them a run is resumed by another number of ranks" "$work/err"
 
 ranks 3 tree_lstm --train "$work/equal" --hidden 8 --embed 8 --batch 8 --shards 2 --epochs 1 --workers 1
-status_is 0 && said '1 of 3 ranks have no part of a batch: it has 2 shards' && [ "$(grep -c 'no part' "$work/err")" -eq 1 ]
+status_is 0 && said '1 of 3 ranks have no part of a batch of 2 shards; with 3 all do' && [ "$(grep -c 'no part' "$work/err")" -eq 1 ]
 ok $? "a rank without a shard is told of, once" "$work/err"
+ranks 9 tree_lstm --train "$work/equal" --hidden 8 --embed 8 --batch 16 --shards 16 --epochs 1 --workers 1
+status_is 0 && said '1 of 9 ranks have no part of a batch of 16 shards; with 32 all do'
+ok $? "so is one where there are more ranks than sums of gradients" "$work/err"
 
 # --- unlike ranks ---------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 /* exchange.c - what is agreed on for each batch, its tasks, and norms; see exchange.h. */
 #include "core/run/exchange.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/error.h"
@@ -37,15 +38,28 @@ static int create_all(struct cavs__exchange *x)
     return rc ? rc : cavs__rows_create(x);
 }
 
+/* The least number of shards of which so many ranks get some each; 0: no number is enough. */
+static int shards_for(int ranks)
+{
+    for (int n = ranks; n <= CAVS__MAX_SHARDS; n++) {
+        if (cavs__partials_among(n) >= ranks)
+            return n;
+    }
+    return 0;
+}
+
 static void tell_idle(const struct cavs__exchange *x)
 {
-    int ranks = cavs__ranks_count(x->ranks), most = cavs__partials(x->e);
+    int ranks = cavs__ranks_count(x->ranks), most = cavs__partials(x->e), n = x->e->nshards,
+        wanted = shards_for(ranks);
+    char advice[64];
 
-    if (ranks > most)
-        cavs__notice("%d of %d ranks have no part of a batch: it has %d shard%s, and at most %d "
-                     "ranks get some",
-                     ranks - most, ranks, x->e->nshards, x->e->nshards == 1 ? "" : "s",
-                     cavs__partials_among(x->e->nshards));
+    if (ranks <= most)
+        return;
+    snprintf(advice, sizeof advice, wanted > 0 ? "with %d all do" : "more ranks than %d never do",
+             wanted > 0 ? wanted : CAVS__MAX_PARTIALS);
+    cavs__notice("%d of %d ranks have no part of a batch of %d shard%s; %s", ranks - most, ranks, n,
+                 n == 1 ? "" : "s", advice);
 }
 
 int cavs__exchange_create(struct cavs__engine *e, struct cavs__exchange **out)
