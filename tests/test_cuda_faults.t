@@ -59,7 +59,7 @@ ok $? "too little memory for StarPU is said"
 
 # a library of that name, in which nothing is
 nvrtc=$(basename "$build"/tests/cuda/libnvrtc.so.*)
-"${CC:-cc}" -shared -x c /dev/null -o "$work/$nvrtc" -Wl,-soname,"$nvrtc"
+${CC:-cc} -shared -x c /dev/null -o "$work/$nvrtc" -Wl,-soname,"$nvrtc"
 LD_PRELOAD=$work/$nvrtc with_gpu "late=0" --workers 0
 status_is 1 && said "is left out: NVRTC cannot be used: $nvrtc has no nvrtcVersion"
 ok $? "an NVRTC that is none is said"

@@ -49,7 +49,7 @@ for library in "$build/.libs/libcavs.so" "$starpu"; do
 done
 
 echo 'int nvmlInit(void), cudaNew(void); int call(void) { return nvmlInit() + cudaNew(); }' >"$work/new.c"
-"${CC:-cc}" -shared -fPIC "$work/new.c" -o "$work/new.so" && lacking "$work/new.so" >"$work/lacking"
+${CC:-cc} -shared -fPIC "$work/new.c" -o "$work/new.so" && lacking "$work/new.so" >"$work/lacking"
 [ "$(paste -sd , "$work/lacking")" = cudaNew,nvmlInit ]
 ok $? "a call that has no stand-in is noticed"
 

@@ -368,7 +368,7 @@ apart $small --partial model --epochs 1 --workers 1
 others "file of a part of the model"
 
 if printf 'const char *cavs_version(void) { return "0.0.9"; }\n' |
-    "${CC:-cc}" -shared -fPIC -x c -o "$work/old.so" - 2>"$work/err"; then
+    ${CC:-cc} -shared -fPIC -x c -o "$work/old.so" - 2>"$work/err"; then
     printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" -ne 1 ] || export LD_PRELOAD="%s/old.so"\nexec "$@"\n' "$work" >"$work/old"
     chmod +x "$work/old"
     # shellcheck disable=SC2086
