@@ -405,8 +405,8 @@ tests_ranks_guest_LDADD = $(LDADD) $(MPI_LIBS)
 CLEANFILES += tests/ranks_guest
 endif
 dist_check_SCRIPTS += tests/test_ranks.t tests/test_ranks_start.t tests/test_ranks_resume.t
-LONG_TESTS += tests/ranks_long.t
-EXTRA_DIST += tests/mpirun.sh tests/ranks_long.t
+LONG_TESTS += tests/ranks_long.t tests/ranks_hosts_long.t
+EXTRA_DIST += tests/mpirun.sh tests/ranks_long.t tests/ranks_hosts_long.t
 
 # --- programs with options drawn at random: tests/random_runs has a command line for more of them ---------
 
