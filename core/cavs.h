@@ -797,7 +797,8 @@ void cavs_runtime_raise(struct cavs_runtime *rt, unsigned bits);
 unsigned cavs_runtime_raised(struct cavs_runtime *rt);
 /** Ends the processes of all ranks; returns only where the process is alone.  Without a runtime
  * (NULL), as where none could be made: of all that mpirun has started, unless the program has
- * started MPI itself. */
+ * started MPI itself.  All have to come to where they make a runtime, or end themselves: some
+ * launchers (MPICH's) tell nobody of a process that has not been there. */
 void cavs_runtime_abort(struct cavs_runtime *rt, int status);
 /** Bytes of gradients that this rank has sent to others so far. */
 int64_t cavs_runtime_bytes_sent(const struct cavs_runtime *rt);

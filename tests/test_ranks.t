@@ -306,7 +306,7 @@ differing() {
     done
     shift
     # shellcheck disable=SC2086
-    mpirun -np 1 "$apps/tree_lstm" $first : -np 1 "$apps/tree_lstm" "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout 60 mpirun -np 1 "$apps/tree_lstm" $first : -np 1 "$apps/tree_lstm" "$@" >"$work/out" 2>"$work/err" </dev/null
     echo $? >"$work/status"
     ! status_is 0 && said "$message"
     ok $? "$description"
@@ -320,6 +320,10 @@ differing "a mistake on the command line of one rank is told by that rank" "tree
     $small --epochs 1 -- $small --epochz 1
 status_is 2
 ok $? "and is its status"
+# shellcheck disable=SC2086
+differing "a mistake of the first rank alone ends the others" "unrecognized option '--epochz'" $small --epochz 1 -- $small --epochs 1
+status_is 2
+ok $? "with the same status"
 # shellcheck disable=SC2086
 differing "a trace of some ranks is refused" 'rank 1 and rank 0 differ in the trace: none and wanted' \
     $small --epochs 1 --trace "$work/some" -- $small --epochs 1
@@ -343,7 +347,7 @@ chmod +x "$work/in"
 # apart ARGUMENT...: tree_lstm as two ranks, in folders of their own
 apart() {
     program=$(cd "$apps" && pwd)/tree_lstm
-    mpirun -np 1 "$work/in" "$work/a" "$program" "$@" : -np 1 "$work/in" "$work/b" "$program" "$@" >"$work/out" \
+    timeout 60 mpirun -np 1 "$work/in" "$work/a" "$program" "$@" : -np 1 "$work/in" "$work/b" "$program" "$@" >"$work/out" \
         2>"$work/err" </dev/null
     echo $? >"$work/status"
 }
@@ -351,6 +355,10 @@ apart --train train.txt --hidden 8 --epochs 1 --workers 1
 ! status_is 0 && said 'rank 1 and rank 0 differ in the train set'
 ok $? "ranks with other data are refused"
 
+rm "$work/b/train.txt"
+apart --train train.txt --hidden 8 --epochs 1 --workers 1
+! status_is 0 && ! status_is 124 && said 'tree_lstm: rank 1: train.txt: No such file or directory'
+ok $? "a rank that lacks a file ends all, and says so"
 cp "$data/mini.txt" "$work/b/train.txt"
 for rank in a b; do
     # shellcheck disable=SC2086

@@ -55,35 +55,49 @@ static bool first_is_silent(void)
 /* The beginning of what a silent rank would have said on stderr. */
 static char unsaid[4096];
 
-/* A mistake on the command line ends a rank where it is found.  It may be this rank's alone, and
- * the first one may be ended for it before it has begun. */
-static void tell_mistake(int status, void *unused)
+/* Whether ranks have compared what they are to do: a mistake that is found later is one of all. */
+static bool compared;
+
+/* The first one may be ended for the mistake of another before it has begun. */
+static void tell_mistake(void)
 {
     const char *after_name;
 
-    (void)unused;
-    if (status != APP_USAGE || fflush(stderr) != 0 || !(after_name = strchr(unsaid, ':')))
-        return;
-    if (first_is_silent())
+    if (fflush(stderr) == 0 && (after_name = strchr(unsaid, ':')) && first_is_silent())
         dprintf(STDERR_FILENO, "%.*s: rank %d%s", (int)(after_name - unsaid), unsaid, early_rank(),
                 after_name);
 }
 
+/* A mistake on the command line ends a rank where it is found.  It may be this rank's alone, and
+ * the others wait for it. */
+static void end_by_mistake(int status, void *unused)
+{
+    (void)unused;
+    if (status != APP_USAGE || compared)
+        return;
+    tell_mistake();
+    cavs_runtime_abort(NULL, APP_USAGE);
+}
+
 /* The streams, not the descriptors: the watch over the ranks and MPI may still have to say
  * something. */
-void peers_hush(void)
+static void hush(void)
 {
-    FILE *nowhere, *kept;
+    FILE *nowhere = fopen("/dev/null", "w"), *kept = fmemopen(unsaid, sizeof unsaid - 1, "w");
 
-    if (peers_is_first() || SHARE_STREAMS)
-        return;
-    nowhere = fopen("/dev/null", "w");
-    kept = fmemopen(unsaid, sizeof unsaid - 1, "w");
     if (nowhere)
         stdout = nowhere;
     if (kept)
         stderr = kept;
-    on_exit(tell_mistake, NULL);
+}
+
+void peers_hush(void)
+{
+    if (SHARE_STREAMS)
+        return;
+    if (!peers_is_first())
+        hush();
+    on_exit(end_by_mistake, NULL);
 }
 
 /* ---- the same everywhere --------------------------------------------------------------------- */
@@ -142,6 +156,7 @@ int peers_compare(struct app *a)
 {
     int rc;
 
+    compared = true;
     if (cavs_runtime_ranks(a->runtime) == 1)
         return 0;
     stop_share();

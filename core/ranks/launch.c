@@ -220,11 +220,22 @@ bool cavs__ranks_differ_here(const struct cavs__ranks *r, uint64_t value)
     return ends[0] != ~ends[1];
 }
 
-/* Before there is a runtime, or when there is none any more, the others are all of MPI. */
+/* mpirun of Open MPI ends all when a process has ended with a status.  Others know nothing of one
+ * that has not started MPI, for which all that have wait then. */
+static bool waits_for_all(void)
+{
+    return was_launched() && !getenv("OMPI_COMM_WORLD_SIZE");
+}
+
+/* Before there is a runtime, or when there is none any more, the others are all of MPI, which is
+ * started where they would else wait for this process. */
 static bool has_others(void)
 {
-    int ended = 0, count = 1;
+    int started = 0, ended = 0, count = 1;
 
+    MPI_Initialized(&started);
+    if (!started && waits_for_all())
+        is_ours = MPI_Init(NULL, NULL) == MPI_SUCCESS;
     if (is_ours)
         MPI_Finalized(&ended);
     if (is_ours && !ended)
