@@ -44,6 +44,13 @@ static void check(int rc, const char *what)
     exit(1);
 }
 
+/* A line in one piece: MPICH takes the buffer from stdout, after which puts() writes in two, and
+ * other ranks speak in between. */
+static void say(const char *text)
+{
+    fprintf(stdout, "%s\n", text);
+}
+
 static struct cavs_data *make_data(const struct zoo_entry *z, const struct cavs_model *m, int *n)
 {
     struct cavs_data *d;
@@ -244,7 +251,7 @@ static void try_sharing(struct cavs_session_options o)
     check(cavs_session_create_with(runtime, first, &o, s, &t), "session");
     cavs_session_destroy(t);
     rc = cavs_session_create_with(runtime, second, &o, s, &t);
-    printf("%s\n", rc < 0 ? cavs_error_message() : "accepted");
+    say(rc < 0 ? cavs_error_message() : "accepted");
     if (!rc)
         cavs_session_destroy(t);
     cavs_session_destroy(s);
@@ -295,6 +302,24 @@ static void try_turns(struct cavs_session_options o, bool sharing)
 
 enum { CHECKPOINTS = 160 };
 
+/* A line of several pieces. */
+static FILE *line;
+static char *said;
+static size_t said_length;
+
+static void begin_line(void)
+{
+    line = open_memstream(&said, &said_length);
+    check(line ? CAVS_OK : CAVS_ENOMEM, "line");
+}
+
+static void end_line(void)
+{
+    fclose(line);
+    say(said);
+    free(said);
+}
+
 /* Whichever allocation of rank 1 fails, all ranks hear of it, and go on; some are not needed. */
 static void try_saving(struct cavs_session_options o, const char *path)
 {
@@ -306,16 +331,17 @@ static void try_saving(struct cavs_session_options o, const char *path)
 
     check(cavs_session_create(runtime, m, &o, &s), "session");
     train(s, d, n);
-    printf("rank %d:", rank);
+    begin_line();
+    fprintf(line, "rank %d:", rank);
     for (int i = 1; i <= CHECKPOINTS; i++) {
         int rc;
 
         failing_alloc_begin(rank == 1 ? i : 0, false);
         rc = cavs_session_checkpoint(s, path, NULL);
         failing_alloc_end();
-        printf(" %s", rc == CAVS_ENOMEM ? "refused" : rc ? cavs_error_message() : "kept");
+        fprintf(line, " %s", rc == CAVS_ENOMEM ? "refused" : rc ? cavs_error_message() : "kept");
     }
-    printf("\n");
+    end_line();
     cavs_session_destroy(s);
     cavs_data_destroy(d);
     cavs_model_destroy(m);
@@ -325,7 +351,7 @@ static void try_saving(struct cavs_session_options o, const char *path)
 
 static void tell(int rc)
 {
-    printf("%s\n", rc == 0 ? "accepted" : cavs_error_message());
+    say(rc == 0 ? "accepted" : cavs_error_message());
 }
 
 /* Rank 1 has the second model, and the second options. */
@@ -414,8 +440,7 @@ static void try_strangers(struct cavs_session_options o)
         sample_free(one);
     }
     check(cavs_session_create(runtime, m, &o, &s), "session");
-    printf("%s\n",
-           cavs_session_train(s, d, both, 2) == CAVS_ESTATE ? cavs_error_message() : "accepted");
+    say(cavs_session_train(s, d, both, 2) == CAVS_ESTATE ? cavs_error_message() : "accepted");
     cavs_session_destroy(s);
     cavs_data_destroy(d);
     cavs_model_destroy(m);
@@ -537,18 +562,19 @@ static void try_opening(const struct cavs_runtime_options *o)
     const char *rank = getenv("OMPI_COMM_WORLD_RANK") ?: getenv("PMI_RANK");
     bool fails = rank && atoi(rank) == 1;
 
-    printf("rank %s:", rank);
+    begin_line();
+    fprintf(line, "rank %s:", rank);
     for (int i = 1; i < 12; i++) {
         int rc;
 
         failing_alloc_begin(fails && i > 1 ? i : 0, false);
         rc = cavs_runtime_create(o, &runtime);
         failing_alloc_end();
-        printf(" %s;", rc ? cavs_error_message() : "made");
+        fprintf(line, " %s;", rc ? cavs_error_message() : "made");
         if (rc == 0)
             check(cavs_runtime_destroy(runtime), "end");
     }
-    printf("\n");
+    end_line();
     exit(EXIT_SUCCESS);
 }
 
