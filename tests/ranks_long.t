@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Every program that trains, by every optimizer, plain and with all that goes beside it (clipping, weight decay, dropout
-# where there is some): 2 and 4 ranks come to the numbers and to the model file of one process, bit by bit.  Skipped where
+# where there is some): 2, 4 and 8 ranks come to the numbers and to the model file of one process, bit by bit.  Skipped where
 # the library was built without MPI.  Arguments name programs: only these are run.
 
 name=ranks_long
@@ -39,11 +39,11 @@ every_optimizer() {
     for optimizer in $optimizers; do
         for options in "" "$beside"; do
             # shellcheck disable=SC2086 # a list
-            for n in 1 2 4; do
+            for n in 1 2 4 8; do
                 trained "$n" "$@" --optimizer "$optimizer" $options || break
             done
-            [ "$n" -eq 4 ] && status_is 0 && cmp -s "$work/one.model" "$work/model" && cmp -s "$work/1.results" "$work/4.results"
-            ok $? "$title by $optimizer${options:+ $options}, 1, 2 and 4 ranks: the same bits" \
+            [ "$n" -eq 8 ] && status_is 0 && cmp -s "$work/one.model" "$work/model" && cmp -s "$work/1.results" "$work/8.results"
+            ok $? "$title by $optimizer${options:+ $options}, 1, 2, 4 and 8 ranks: the same bits" \
                 "$work/err" "$work/1.results" "$work/$n.results"
         done
     done
@@ -63,8 +63,8 @@ pack text "$data/mini-text.txt" "$data/mini-text-dev.txt" && pack tagged "$data/
     pack brackets "$data/mini.txt" "$data/mini-dev.txt"
 ok $? "packed data"
 
-common="--hidden 8 --lr 0.02 --shards 4 --workers 1 --epochs 2 --quiet --json"
-embedded="$common --embed 8 --batch 4"
+common="--hidden 8 --lr 0.02 --shards 8 --workers 1 --epochs 2 --quiet --json"
+embedded="$common --embed 8 --batch 8"
 trees="--train $data/mini.txt --dev $data/mini-dev.txt $embedded"
 text="--train $data/mini-text.txt --dev $data/mini-text-dev.txt $embedded"
 tags="--train $data/mini-tags.txt --dev $data/mini-tags-dev.txt --min-count 1 $embedded"
