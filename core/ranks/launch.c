@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* launch.c - finding the other ranks; start and end of MPI. */
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/base/error.h"
 #include "core/ranks/mpi.h"
+
+enum { PATIENCE = 3 /* seconds, for the end of all */ };
 
 /* ---- MPI itself ---- */
 
@@ -243,8 +247,17 @@ static bool has_others(void)
     return count > 1;
 }
 
+/* MPI_Abort() of MPICH may wait for a rank that is in MPI_Finalize(), which waits for this one.  A
+ * signal that ends this process is the end of all for its mpirun, too. */
+void cavs__mpi_abort(MPI_Comm world, int status)
+{
+    signal(SIGALRM, SIG_DFL);
+    alarm(PATIENCE);
+    MPI_Abort(world, status);
+}
+
 void cavs__ranks_abort(struct cavs__ranks *r, int status)
 {
     if (r || has_others())
-        MPI_Abort(r ? r->agree : MPI_COMM_WORLD, status);
+        cavs__mpi_abort(r ? r->agree : MPI_COMM_WORLD, status);
 }

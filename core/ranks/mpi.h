@@ -40,6 +40,9 @@ bool cavs__carrier_hold(void);
 /* at_once.c: sets how long a message may be that MPI sends at once; called before MPI starts. */
 void cavs__ranks_send_at_once(void);
 
+/* launch.c: ends all processes, this one at the latest after some seconds. */
+void cavs__mpi_abort(MPI_Comm world, int status);
+
 /* watch.c */
 int cavs__watch_start(struct cavs__ranks *r);
 void cavs__watch_stop(struct cavs__ranks *r);

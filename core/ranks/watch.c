@@ -60,7 +60,7 @@ static void give_up(const struct cavs__ranks *r, const struct peer *p)
 {
     dprintf(STDERR_FILENO, "%s: rank %d has said nothing for %d s: the run ends\n",
             program_invocation_short_name, p->rank, PATIENCE / 4);
-    MPI_Abort(r->watch, 1);
+    cavs__mpi_abort(r->watch, 1);
     _exit(1);
 }
 
