@@ -25,15 +25,6 @@ int cavs__next_tile(const struct cavs__tiles *s, int rows)
     return rows > 0 ? parts_of(rows, parts_of(rows, s->panel_rows)) : 0;
 }
 
-/* What the next tile starts from, or overwrites. */
-static void fetch_rows(int rows, const float *c, ptrdiff_t ldc)
-{
-    for (int i = 0; i < rows; i++, c += ldc) {
-        __builtin_prefetch(c, 1, 3);
-        __builtin_prefetch(c + CAVS__LINE, 1, 3);
-    }
-}
-
 /* What tile number n of a panel fetches: a half of the next panel, the other half, and then what it
  * reads itself, which costs nothing. */
 static const float *to_fetch(const struct cavs__tile *t, int n)
@@ -42,24 +33,24 @@ static const float *to_fetch(const struct cavs__tile *t, int n)
 }
 
 /* c (rows, width) = or += a b with b in one panel, or in as many as a tile takes; t.next: the next
- * one, or NULL.  c of strips comes from far, all of it: tiles fetch it little by little, as a core
- * has room for few lines that are under way.  Other c is near, and tiles are at their best in one
- * loop. */
+ * one, or NULL.  c may come from far, all of it: each tile fetches that of the next one, which it
+ * starts from or overwrites, little by little, as a core has room for few lines that are under
+ * way. */
 static void by_panel(const struct cavs__tiles *s, int rows, int width, bool strips,
                      struct cavs__tile t)
 {
+    const int first = cavs__next_tile(s, rows);
     float *const top = t.c;
     int done = 0;
 
-    for (int r = cavs__next_tile(s, rows), next; r > 0; r = next) {
+    for (int r = first, next; r > 0; r = next) {
         const int most = s->panel_vecs[r - 1] * s->lanes;
 
         rows -= r;
         next = cavs__next_tile(s, rows);
+        t.steps = t.depth / (next > 0 ? next : first) + 1;
         if (strips)
             t.step = r;
-        else
-            fetch_rows(next, t.c + r * t.ldc, t.ldc);
         for (int j = 0; j < width; j += most) {
             const int w = smaller(most, width - j), vecs = parts_of(w, s->lanes);
             struct cavs__tile u = t;
@@ -95,7 +86,6 @@ void cavs__tile_panels(const struct cavs__tiles *s, int rows, int cols, const fl
 
     if (sweep == CAVS__STRIPS)
         t.row = 1;
-    t.steps = sweep == CAVS__STRIPS ? t.depth / CAVS__PANEL_TILE_ROWS + 1 : t.depth + 1;
     t.ldb = pitch;
     for (int i = 0, at = way < 0 ? n - 1 : 0; i < n; i++, at += way) {
         t.b = panels + at * wide;

@@ -204,11 +204,11 @@ TILE_INLINE void tile(int rows, int vecs, bool part, const struct cavs__tile *t)
 /* Vector j of a step of b: a tile may be wider than a panel. */
 #define IN_PANELS(j) (b + (j)*LANES / CAVS__PANEL * ldb + (j)*LANES % CAVS__PANEL)
 
-/* A panel's columns of a row of c. */
-TILE_INLINE void fetch_row(const float *c)
+/* A tile's columns of a row of c. */
+TILE_INLINE void fetch_row(const float *c, int cols)
 {
     UNROLL
-    for (int j = 0; j < CAVS__PANEL; j += CAVS__LINE)
+    for (int j = 0; j < cols; j += CAVS__LINE)
         __builtin_prefetch(c + j, 1, 3);
 }
 
@@ -228,7 +228,7 @@ TILE_INLINE void panel_tile(int rows, int vecs, bool part, const struct cavs__ti
         zero_tile(acc, rows, vecs);
 
     for (int left = t->depth; left > 0; left -= t->steps, c += t->ldc) {
-        fetch_row(c);
+        fetch_row(c, vecs * LANES);
         for (int p = left < t->steps ? left : t->steps; p > 0; p--) {
             UNROLL
             for (int j = 0; j < vecs; j++) {
