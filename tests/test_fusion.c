@@ -338,17 +338,17 @@ static const struct cavs__task_kind *kind(const struct cavs__plan *p, const char
     return NULL;
 }
 
-/* What dF keeps of this one besides what F did, if it may be in its place, and if not. */
-static void check_kept(declaration *declare, int in_place, int apart)
+/* What that tensor keeps besides what was kept before, if it may be in its place, and if not. */
+static void check_kept(declaration *declare, const char *tensor, int in_place, int apart)
 {
-    struct cavs__plan_options o = {.training = true, .l2_bytes = 1 << 20};
+    struct cavs__plan_options o = {.training = true, .no_sharing = true, .l2_bytes = 1 << 20};
     struct built b = build_with(declare, o);
 
-    assert_int_equal(kept_columns(&b, "tree.node.grad.chain"), apart);
+    assert_int_equal(kept_columns(&b, tensor), apart);
     drop(&b);
     o.in_place = true;
     b = build_with(declare, o);
-    assert_int_equal(kept_columns(&b, "tree.node.grad.chain"), in_place);
+    assert_int_equal(kept_columns(&b, tensor), in_place);
     drop(&b);
 }
 
@@ -387,11 +387,62 @@ static void a_gate_of_one_column(struct cavs_model *m, struct cavs_function *f)
     lose(f, cavs_mul(in, gate));
 }
 
+/* The value of one is copied to where others find it, when the chain is through. */
+static void two_gates_and_a_push(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *gate = cavs_sigmoid(times(m, cavs_gather(f, 0), "gate"));
+    struct cavs_symbol *in = cavs_tanh(times(m, cavs_gather(f, 1), "in"));
+    struct cavs_symbol *both[] = {gate, in};
+
+    lose(f, cavs_mul(gate, in));
+    cavs_push(f, "both", cavs_concat(2, both));
+}
+
 static void gradients_lie_where_values_were_that_are_read_for_the_last_time(void **unused)
 {
     (void)unused;
-    check_kept(two_gates, 0, 2 * W + 16); /* a line, so that rows are not 2 KB apart */
-    check_kept(a_gate_of_one_column, 1, W + 1);
+    check_kept(two_gates_and_a_push, "tree.node.grad.chain", 0, 2 * W + 16);
+    check_kept(two_gates, "tree.node.grad.chain", 0,
+               2 * W + 16); /* a line, so that rows are not 2 KB apart */
+    check_kept(a_gate_of_one_column, "tree.node.grad.chain", 1, W + 1);
+}
+
+/* What a gate is computed of is partly there ahead of the chain. */
+static void a_gate_of_an_input(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *x = times(m, cavs_pull(f, "x", W), "of_x");
+    struct cavs_symbol *gate = cavs_sigmoid(cavs_add(x, times(m, cavs_gather(f, 0), "gate")));
+
+    lose(f, cavs_mul(gate, cavs_tanh(times(m, cavs_gather(f, 1), "in"))));
+}
+
+/* The input's part is read in dF, too. */
+static void a_gate_that_scales_an_input(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *x = times(m, cavs_pull(f, "x", W), "of_x");
+    struct cavs_symbol *gate = cavs_sigmoid(cavs_mul(x, times(m, cavs_gather(f, 0), "gate")));
+
+    lose(f, cavs_mul(gate, cavs_tanh(times(m, cavs_gather(f, 1), "in"))));
+}
+
+/* What the input's part is computed of is read when all of the chain's gradient is there. */
+static void a_gate_of_a_hidden_input(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *hidden = cavs_tanh(times(m, cavs_pull(f, "x", W), "of_x"));
+    struct cavs_symbol *gate =
+        cavs_sigmoid(cavs_add(times(m, hidden, "hidden"), times(m, cavs_gather(f, 0), "gate")));
+
+    lose(f, cavs_mul(gate, cavs_tanh(times(m, cavs_gather(f, 1), "in"))));
+}
+
+static void values_of_the_chain_lie_over_what_ran_ahead_of_it(void **unused)
+{
+    (void)unused;
+    check_kept(a_gate_of_a_hidden_input, "tree.node.chain", W, 2 * W + 16);
+    check_kept(a_gate_of_a_hidden_input, "tree.node.grad.chain", 0, 2 * W + 16);
+    check_kept(a_gate_of_an_input, "tree.node.chain", W, 2 * W + 16);
+    check_kept(a_gate_of_an_input, "tree.node.grad.chain", 0, 2 * W + 16);
+    check_kept(a_gate_that_scales_an_input, "tree.node.chain", 3 * W + 16, 3 * W + 16);
 }
 
 /* Whoever in dF writes to the columns that F keeps its first value in. */
@@ -645,6 +696,7 @@ int main(void)
         cmocka_unit_test(but_not_apart_from_what_it_is_computed_of),
         cmocka_unit_test(so_what_is_not_delayed_has_its_operands),
         cmocka_unit_test(gradients_lie_where_values_were_that_are_read_for_the_last_time),
+        cmocka_unit_test(values_of_the_chain_lie_over_what_ran_ahead_of_it),
         cmocka_unit_test(values_that_are_read_later_stay),
         cmocka_unit_test(gradients_of_what_is_pushed_are_added_up_where_they_are_read),
         cmocka_unit_test(a_bias_is_added_where_the_chain_reads_the_product),

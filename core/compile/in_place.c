@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * in_place.c - what dF keeps takes the place of what F has kept: the gradient of a gate lies where
- * the gate's value was, once that is read for the last time.
+ * in_place.c - what is kept takes the place of what was kept before: the gradient of a gate lies
+ * where the gate's value was, once that is read for the last time, and the value where what had
+ * been computed of it ahead of the chain was.
  *
  * Memory is then written that the same step has just read, instead of as much again.  What a part
  * keeps are fields of its bundle, one for each value or concatenation.  A field moves into the
@@ -175,6 +176,8 @@ static bool has_lines(const struct cavs__moving *m)
     return d->space == CAVS__BROWS && cavs__tensor_ld(d->cols) >= CAVS__LINE;
 }
 
+/* What ran ahead of the chain comes last: what is free there was read longest ago, but for values
+ * of the chain that have moved there. */
 static int move_fields(struct cavs__moving *m)
 {
     const struct cavs__placer *p = m->p;
@@ -182,7 +185,8 @@ static int move_fields(struct cavs__moving *m)
 
     list_fields(m);
     list_writers(m);
-    for (m->from = 0; m->from < p->part && !rc; m->from++) {
+    for (int i = 1; i <= p->part && !rc; i++) {
+        m->from = i % p->part;
         m->into = p->bundle[m->from][0];
         if (m->into >= 0 && has_lines(m))
             rc = move_into(m);
@@ -200,7 +204,8 @@ int cavs__keep_in_place(struct cavs__placer *p)
     size_t n = (size_t)p->nhere + (size_t)p->nitems + 1, symbols = (size_t)p->f->nsymbols + 1;
     int rc;
 
-    if (!p->plan->options.in_place || p->f->stage->recorded || p->part < 3 || m.bundle < 0)
+    if (!p->plan->options.in_place || p->f->stage->recorded || m.bundle < 0 ||
+        p->part == CAVS__EAGER || p->part == CAVS__LAZY)
         return CAVS_OK;
     m.fields = calloc(n, sizeof *m.fields);
     m.writers = calloc(n, sizeof *m.writers);

@@ -31,7 +31,7 @@ struct cavs__field_lines {
 /* What is known of a symbol while fields move into one bundle. */
 struct cavs__reach {
     bool there; /* reads values of the bundle, if through a concatenation */
-    bool made;  /* or of the part being made */
+    bool made;  /* waits for the part being made: reads its values, or what is made of them */
     bool later; /* is read by others than that part and the one that made it */
 };
 

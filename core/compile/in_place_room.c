@@ -9,12 +9,13 @@
 
 /* ---- the values that they may lie over ---- */
 
-/* The value of a symbol, if it is in the bundle that the fields move into; else NULL. */
+/* The value of a symbol, if it is in the bundle that the fields move into, where it may have moved
+ * itself; else NULL. */
 static const struct cavs__operand *value_there(const struct cavs__moving *m, int symbol)
 {
     const struct cavs__value *v = &m->p->value[symbol];
 
-    return v->part == m->from && v->placed && cavs__lies_in(&v->at, m->into) ? &v->at : NULL;
+    return v->part != m->p->part && v->placed && cavs__lies_in(&v->at, m->into) ? &v->at : NULL;
 }
 
 /* Operands come first in the list: by the time a concatenation that is made again is visited, what
@@ -29,7 +30,7 @@ static struct cavs__reach reach_of(const struct cavs__moving *m, const struct ca
         bool remade = cavs__is_remade(p, b);
 
         reach.there |= value_there(m, b->number) || (remade && m->of[b->number].there);
-        reach.made |= p->value[b->number].part == p->part || (remade && m->of[b->number].made);
+        reach.made |= p->value[b->number].part == p->part || m->of[b->number].made;
     }
     return reach;
 }
@@ -47,6 +48,13 @@ static void note_read(struct cavs__moving *m, const struct cavs_symbol *x)
     }
 }
 
+/* Has the part, another one, read all that it wants before the part being made begins?  The chain
+ * of dF begins when F is through: losses are made of what it leaves. */
+static bool is_over(const struct cavs__placer *p, int part)
+{
+    return p->part >= 3 + CAVS__CHAIN && part < 3;
+}
+
 /* Whoever else reads that bundle waits for the part being made from now on.  False: it would be
  * someone who does not wait for it anyway. */
 static bool find_later_readers(struct cavs__moving *m)
@@ -59,8 +67,8 @@ static bool find_later_readers(struct cavs__moving *m)
         const struct cavs_symbol *x = p->f->symbols[i];
         int part = p->value[i].part;
 
-        if (part == CAVS__NO_PART || part == m->from || part == p->part || cavs__is_remade(p, x) ||
-            !m->of[i].there)
+        if (part == CAVS__NO_PART || part == m->from || part == p->part || is_over(p, part) ||
+            cavs__is_remade(p, x) || !m->of[i].there)
             continue;
         if (part < p->part || !x->backward || !m->of[i].made)
             return false;
