@@ -593,7 +593,8 @@ int cavs_data_begin(struct cavs_data *d);
  * vertex function of v (functions NULL: all are 0).  The children of v are children[child_ptr[v]]
  * to children[child_ptr[v+1] - 1] in order, each the number of a vertex or -1 for a missing child
  * (child_ptr NULL: no edges).  Any order of vertices is accepted; a cycle is refused with a vertex
- * of it named. */
+ * of it named.  More vertices, edges or values of an input than 536870911 in a stage of a sample
+ * are refused: no batch could have them. */
 int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n,
                     const int *functions, const int *child_ptr, const int *children);
 /** One id for every vertex of the stage (n = number of its vertices; those for vertices whose

@@ -208,6 +208,28 @@ static void negative_number_of_vertices(void **state)
     REFUSED(*state, &s, CAVS_EDATA, "tree");
 }
 
+/* Numbers are looked at before any array is: those of the draft are not that long. */
+static void vertices_that_no_batch_could_have(void **state)
+{
+    struct draft s = sound();
+    s.nreaders = 536870912;
+    REFUSED(*state, &s, CAVS_EDATA, "sample 1", "reader", "536870912 vertices", "536870911");
+}
+
+static void edges_that_no_batch_could_have(void **state)
+{
+    struct draft s = sound();
+    s.child_ptr[5] = INT32_MAX;
+    REFUSED(*state, &s, CAVS_EDATA, "sample 1", "tree", "2147483647 edges", "536870911");
+}
+
+static void values_that_no_batch_could_have(void **state)
+{
+    struct draft s = sound();
+    s.nwords = INT32_MAX;
+    REFUSED(*state, &s, CAVS_EDATA, "sample 1", "word", "2147483647 values", "536870911");
+}
+
 static void ids_too_few(void **state)
 {
     struct draft s = sound();
@@ -500,6 +522,9 @@ int main(void)
         TEST(child_pointers_that_descend),
         TEST(child_pointers_that_start_late),
         TEST(negative_number_of_vertices),
+        TEST(vertices_that_no_batch_could_have),
+        TEST(edges_that_no_batch_could_have),
+        TEST(values_that_no_batch_could_have),
         TEST(ids_too_few),
         TEST(ids_too_many),
         TEST(rows_too_few),

@@ -244,6 +244,12 @@ static void samples_that_do_not_fit_are_refused(void **state)
     a.ptr[2] = 4;
     check_refused(add(d, s, &a), CAVS_EDATA, "list", "descends from 4 to 3");
     a = sound;
+    a.ptr[3] = INT32_MAX;
+    check_refused(add(d, s, &a), CAVS_EDATA, "list", "2147483647 values are too many");
+    a = sound;
+    a.nptr = INT32_MAX;
+    check_refused(add(d, s, &a), CAVS_EDATA, "list", "2147483647 values are too many");
+    a = sound;
     a.relations[1] = 3;
     check_refused(add(d, s, &a), CAVS_EDATA, "relation", "vertex 2", "id 3");
     a = sound;

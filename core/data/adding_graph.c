@@ -158,6 +158,33 @@ static int append_stages_over(struct cavs_data *d)
     return rc;
 }
 
+/* What can be seen of a graph before any of it is copied. */
+static int check_call(const struct cavs_data *d, const struct cavs__stage_data *s, int n,
+                      const int *child_ptr, const int *children)
+{
+    const char *stage = s->stage->name;
+
+    if (s->stage->base)
+        return cavs__fail(CAVS_EDATA, "stage %s stands over stage %s and takes no graph", stage,
+                          s->stage->base->name);
+    if (s->has_graph || n < 0)
+        return cavs__fail(CAVS_EDATA, "sample %d, stage %s: %s", d->samples, stage,
+                          s->has_graph ? "second graph" : "negative number of vertices");
+    if (n > CAVS__MOST_OF_SAMPLE)
+        return cavs__fail(CAVS_EDATA, "sample %d, stage %s: %d vertices are too many (at most %d)",
+                          d->samples, stage, n, CAVS__MOST_OF_SAMPLE);
+    if (child_ptr && child_ptr[0] != 0)
+        return cavs__fail(CAVS_EDATA, "sample %d, stage %s: child_ptr[0] is %d, not 0", d->samples,
+                          stage, child_ptr[0]);
+    if (child_ptr && child_ptr[n] > CAVS__MOST_OF_SAMPLE)
+        return cavs__fail(CAVS_EDATA, "sample %d, stage %s: %d edges are too many (at most %d)",
+                          d->samples, stage, child_ptr[n], CAVS__MOST_OF_SAMPLE);
+    if (child_ptr && child_ptr[n] > 0 && !children)
+        return cavs__fail(CAVS_EDATA, "sample %d, stage %s: child_ptr without children", d->samples,
+                          stage);
+    return CAVS_OK;
+}
+
 int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n,
                     const int *functions, const int *child_ptr, const int *children)
 {
@@ -167,20 +194,9 @@ int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n,
 
     if (rc)
         return rc;
-    if (stage->base)
-        return cavs__drop_sample(d, cavs__fail(CAVS_EDATA,
-                                               "stage %s stands over stage %s and takes no graph",
-                                               stage->name, stage->base->name));
-    if (s->has_graph || n < 0 || (child_ptr && child_ptr[n] > 0 && !children))
-        return cavs__drop_sample(d, cavs__fail(CAVS_EDATA, "sample %d, stage %s: %s", d->samples,
-                                               stage->name,
-                                               s->has_graph ? "second graph"
-                                               : n < 0      ? "negative number of vertices"
-                                                            : "child_ptr without children"));
-    if (child_ptr && child_ptr[0] != 0)
-        return cavs__drop_sample(d, cavs__fail(CAVS_EDATA,
-                                               "sample %d, stage %s: child_ptr[0] is %d, not 0",
-                                               d->samples, stage->name, child_ptr[0]));
+    rc = check_call(d, s, n, child_ptr, children);
+    if (rc)
+        return cavs__drop_sample(d, rc);
     rc = functions ? check_functions(d, s, n, functions) : CAVS_OK;
     base = s->function.n;
     if (!rc && child_ptr && n > 0) {

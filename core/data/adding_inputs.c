@@ -38,6 +38,16 @@ static int find_input(struct cavs_data *d, const struct cavs__stage_data *s, con
                       name ? name : "without a name");
 }
 
+static int check_number(const struct cavs_data *d, const struct cavs_stage *stage,
+                        const char *input, int n)
+{
+    if (n > CAVS__MOST_OF_SAMPLE)
+        return cavs__fail(CAVS_EDATA,
+                          "sample %d: input %s of stage %s: %d values are too many (at most %d)",
+                          d->samples, input, stage->name, n, CAVS__MOST_OF_SAMPLE);
+    return CAVS_OK;
+}
+
 /* What a call brings. */
 struct bringing {
     const char *call;
@@ -57,6 +67,8 @@ static int append_input(struct cavs_data *d, const struct cavs_stage *stage, con
     if (!rc && (n < 0 || (n > 0 && !values)))
         rc = cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s has no values", d->samples,
                         name, stage->name);
+    if (!rc)
+        rc = check_number(d, stage, name, n);
     if (!rc)
         rc = cavs__column_append(&s->inputs[number], values, (size_t)n);
     if (!rc)
@@ -101,6 +113,8 @@ static int check_lists(const struct cavs_data *d, const struct cavs_stage *stage
                           n < 0  ? "negative number of vertices"
                           : !ptr ? "no pointers"
                                  : "ptr[0] is not 0");
+    if (n > CAVS__MOST_OF_SAMPLE)
+        return check_number(d, stage, input, n);
     for (int v = 0; v < n; v++) {
         if (ptr[v + 1] < ptr[v])
             return cavs__fail(CAVS_EDATA,
@@ -111,7 +125,7 @@ static int check_lists(const struct cavs_data *d, const struct cavs_stage *stage
     if (ptr[n] > 0 && !ids)
         return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s has no values", d->samples,
                           input, stage->name);
-    return CAVS_OK;
+    return check_number(d, stage, input, ptr[n]);
 }
 
 int cavs_data_ragged_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input,

@@ -7,6 +7,11 @@
 #include "memory/column.h"
 #include "core/declare/model.h"
 
+/* What a stage of a sample has at most of vertices, edges, or values of an input.  A sample is in
+ * one shard, and a shard numbers these by 32 bits, with some room: a sample with more could never
+ * be used. */
+enum { CAVS__MOST_OF_SAMPLE = INT32_MAX / 4 };
+
 /* Equal rows of a column by number; see intern.c. */
 struct cavs__intern {
     struct cavs__table table; /* of the positions of rows that no row before is equal to */

@@ -93,7 +93,7 @@ static bool are_starts(const struct cavs__column *c, int samples)
     if (c->n != (size_t)samples + 1 || start[0] != 0)
         return false;
     for (int i = 0; i < samples; i++) {
-        if (start[i + 1] < start[i] || start[i + 1] - start[i] > INT32_MAX / 4)
+        if (start[i + 1] < start[i] || start[i + 1] - start[i] > CAVS__MOST_OF_SAMPLE)
             return false;
     }
     return true;

@@ -61,7 +61,7 @@ static int count_vertices(struct cavs__shard_stage *t, const struct cavs__stage_
         n += cavs__starts(sd)[shard->samples[i] + 1] - cavs__starts(sd)[shard->samples[i]];
         children += first[shard->samples[i] + 1] - first[shard->samples[i]];
     }
-    if (n > INT32_MAX / 4 || children > INT32_MAX / 4)
+    if (n > CAVS__MOST_OF_SAMPLE || children > CAVS__MOST_OF_SAMPLE)
         return cavs__fail(CAVS_EINVAL, "stage %s: %lld vertices in one batch are too many",
                           sd->stage->name, (long long)n);
     t->start[shard->nsamples] = (int32_t)n;

@@ -89,7 +89,7 @@ int cavs__count_entries(const struct cavs__shard *shard, struct cavs__shard_stag
         struct counting c = {.shard = shard, .t = t, .list = stage->lists[i]};
 
         for_each_row(&t->schedule, c.list->function->number, count_row, &c);
-        if (c.sum > INT32_MAX / 4)
+        if (c.sum > CAVS__MOST_OF_SAMPLE)
             return cavs__fail(
                 CAVS_EINVAL,
                 "function %s.%s: %lld children or entries of lists in one batch are too many",

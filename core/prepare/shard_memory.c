@@ -50,7 +50,7 @@ int cavs__reserve_values(struct cavs__shard_stage *t, const struct cavs__input *
 
     if (n <= t->cap_ids[in->number] && t->cap_ids[in->number] > 0)
         return CAVS_OK;
-    if (n > INT32_MAX / 4)
+    if (n > CAVS__MOST_OF_SAMPLE)
         return cavs__fail(CAVS_EINVAL, "input %s: %lld values in one batch are too many", in->name,
                           (long long)n);
     n += n / 4 + 1;
