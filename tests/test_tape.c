@@ -329,6 +329,7 @@ static void a_number_that_is_not_finite_is_told(void **unused)
         snprintf(where, sizeof where, "test_tape.c:%d", record_bad(&a, in_gradient));
         check_refused(cavs_tape_finish(a.t), CAVS_ENUMERIC, where,
                       in_gradient ? "gradient of operator sqrt" : "operator log", "sample 2");
+        check_refused(cavs_tape_finish(a.t), CAVS_ENUMERIC, where, "sample 2", "cavs_tape_begin");
     }
     check_ok(cavs_session_get_param(a.s, a.U, after));
     assert_memory_equal(after, before, sizeof after);

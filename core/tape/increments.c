@@ -167,7 +167,8 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
         rc = go(&g);
     if (!rc)
         rc = cavs__make_blocks(t);
-    t->error = rc;
+    if (rc)
+        cavs__recording_spoil(&t->recording, rc, "%s", cavs_error_text(rc));
     stats->schedule_s += cavs__busy_seconds() - start - g.e->here.busy + g.e->preparing;
     return rc;
 }

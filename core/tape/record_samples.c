@@ -51,7 +51,13 @@ static int record_here(struct cavs_tape *t, const struct cavs__to_record *call)
     rc = call->record(t, call->first, call->user);
     t->in_sample = false;
     cavs__sites_end(&t->recording.sites);
-    return t->recording.recorder.present->error ? cavs__recording_error(&t->recording) : rc;
+    if (t->recording.recorder.present->error)
+        return cavs__recording_error(&t->recording);
+    if (rc)
+        cavs__recording_spoil(&t->recording, rc,
+                              "cavs_tape_record: the function returned %d for i = %d", rc,
+                              call->first);
+    return rc;
 }
 
 static bool may_write(const struct cavs_tape *t, int samples)
@@ -112,7 +118,7 @@ int cavs_tape_record(struct cavs_tape *t, int n,
     if (rc)
         return rc;
     rc = record_all(t, &call);
-    if (rc)
-        t->recording.recorder.present->error = rc; /* the recording lacks samples */
+    if (rc) /* the recording lacks samples */
+        cavs__recording_spoil(&t->recording, rc, "%s", cavs_error_text(rc));
     return rc;
 }

@@ -2,6 +2,8 @@
 /* recording.c - see recording.h. */
 #include "core/tape/recording.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,6 +169,23 @@ int cavs__recording_error(const struct cavs__recording *r)
 
     return f->error ? cavs__fail(f->error, "%s", f->message ? f->message : cavs_strerror(f->error))
                     : CAVS_OK;
+}
+
+void cavs__recording_spoil(struct cavs__recording *r, int code, const char *format, ...)
+{
+    struct cavs_function *f = r->recorder.present;
+    char why[900], text[1024];
+    va_list ap;
+
+    if (f->error)
+        return;
+    va_start(ap, format);
+    vsnprintf(why, sizeof why, format, ap);
+    va_end(ap);
+    snprintf(text, sizeof text, "%s; this recording has failed, begin another (cavs_tape_begin)",
+             why);
+    f->error = code;
+    f->message = strdup(text);
 }
 
 /* ---- samples ---- */

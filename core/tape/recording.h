@@ -200,8 +200,12 @@ int64_t cavs__recording_mark(struct cavs__recording *r);
 int cavs__recording_rewind(struct cavs__recording *r, int64_t mark);
 /* The first sample of the group that this one belongs to: those are computed together. */
 int cavs__group_of(struct cavs__recording *r, int sample);
-/* The first mistake that was made in this recording: 0, or its code with its message reported. */
+/* What this recording failed by first: 0, or its code with its message reported. */
 int cavs__recording_error(const struct cavs__recording *r);
+/* It cannot be used any more, for a reason that is no symbol's, and says so when it is asked for
+ * more. */
+void cavs__recording_spoil(struct cavs__recording *r, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The sample that the next symbol belongs to, unless its operands belong to another.  One must have
  * begun. */

@@ -165,10 +165,12 @@ int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run)
     t->finished = false;
     t->foreseen.symbols = 0;
     t->foreseen.wait -= t->foreseen.wait > 0;
-    t->error =
-        cavs__recall_found(t) ? CAVS_OK : cavs__fail_nomem("what the tape had found before", 0);
+    if (!cavs__recall_found(t)) {
+        rc = cavs__fail_nomem("what the tape had found before", 0);
+        cavs__recording_spoil(&t->recording, rc, "%s", cavs_error_text(rc));
+    }
     t->stats.recordings++;
-    return t->error;
+    return rc;
 }
 
 struct cavs_function *cavs_tape_sample(struct cavs_tape *t)

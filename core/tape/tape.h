@@ -77,7 +77,6 @@ struct cavs_tape {
     bool planned;                    /* the plan has a stage for it */
     bool finished;                   /* the recording is finished */
     int symbols_finished;            /* when it was: symbols that are still there */
-    int error;                       /* of this recording, which cannot be used any more */
     uint64_t noise;                  /* dropout's keys are made from it; 0: nothing is dropped */
     int compiled;                    /* signatures that are compiled */
     int resumed;                     /* resumptions of the session that the tape has seen */
