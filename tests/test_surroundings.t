@@ -73,17 +73,17 @@ ok $? "the README tells of all that a run leaves in HOME" "$work/left" "$work/un
 
 # shellcheck disable=SC2086
 run tree_fc $small --gpus 99
-status_is 0 && said "99 CUDA devices asked for, StarPU found" && [ "$(field samples)" -eq 10 ]
+status_is 0 && said "99 CUDA devices asked for, StarPU found" && said "(--gpus 99)" && [ "$(field samples)" -eq 10 ]
 ok $? "devices that are not there: one line, and the run goes on without them"
 
 # shellcheck disable=SC2086
 run tree_fc $small --gpus 99 --require
-status_is 1 && said "99 CUDA devices asked for, StarPU found" && [ ! -s "$work/out" ]
+status_is 1 && said "99 CUDA devices asked for, StarPU found" && said "(--gpus 99)" && [ ! -s "$work/out" ]
 ok $? "with --require that is an error"
 
 # shellcheck disable=SC2086
 CUDA_VISIBLE_DEVICES='' run tree_fc $small --workers 0 --gpus all
-status_is 1 && said "(0 CPU workers, all CUDA and 0 OpenCL devices asked for)"
+status_is 1 && said "(0 CPU workers, all CUDA and 0 OpenCL devices asked for) (--gpus all)"
 ok $? "who asks for all devices and no core reads that, where there is none"
 
 # --- closed descriptors ------------------------------------------------------------------------------

@@ -102,6 +102,17 @@ static struct cavs__memory opencl_memory(void *descr)
 
 /* ---- all of them ---- */
 
+#if defined HAVE_CUDA || defined CAVS_SIMULATED
+#define CUDA_HINT ""
+#else
+#define CUDA_HINT ": this library was built without CUDA"
+#endif
+#ifdef HAVE_OPENCL
+#define OPENCL_HINT " (those that are CPUs count with STARPU_OPENCL_ON_CPUS=1)"
+#else
+#define OPENCL_HINT ": this library was built without OpenCL"
+#endif
+
 const struct cavs__backend cavs__backends[] = {
     {
         .name = "CUDA",
@@ -113,7 +124,7 @@ const struct cavs__backend cavs__backends[] = {
         .driver = &cavs__cuda,
 #endif
         .asked = asked_cuda,
-        .hint = "",
+        .hint = CUDA_HINT,
         .given = "CUDA_VISIBLE_DEVICES",
         .prepare = prepare_cuda,
         .implement = implement_cuda,
@@ -128,7 +139,7 @@ const struct cavs__backend cavs__backends[] = {
         .driver = &cavs__opencl,
 #endif
         .asked = asked_opencl,
-        .hint = " (those that are CPUs count with STARPU_OPENCL_ON_CPUS=1)",
+        .hint = OPENCL_HINT,
         .prepare = prepare_opencl,
         .implement = implement_opencl,
         .implementation = opencl_implementation,
