@@ -165,6 +165,15 @@ run tree_lstm $small --epochs 3 --log "$work/log"
 ok $? "--log has a line with all numbers for each epoch"
 
 # shellcheck disable=SC2086
+run tree_lstm $small --epochs 0 --log "$work/log" --save "$work/untrained"
+status_is 0 && said "note: $work/log is empty: --log has a line for each epoch, and there was none" &&
+    [ -f "$work/log" ] && [ ! -s "$work/log" ]
+ok $? "without epochs it is empty, whatever was there before"
+run tree_lstm --init "$work/untrained" --epochs 0 --log "$work/new-log"
+status_is 0 && said "note: $work/new-log is empty" && [ -f "$work/new-log" ] && [ ! -s "$work/new-log" ]
+ok $? "so it is where nothing is trained"
+
+# shellcheck disable=SC2086
 {
     rm -rf "$work/kept"
     run tree_lstm $small --epochs 2 --checkpoint "$work/kept" --log "$work/log"

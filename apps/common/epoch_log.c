@@ -79,6 +79,21 @@ int epoch_log_open(struct epoch_log *l, struct app *a)
     return 0;
 }
 
+int epoch_log_leave_empty(struct app *a)
+{
+    struct epoch_log l = {0};
+    int rc = epoch_log_open(&l, a);
+
+    if (rc < 0 || !l.file)
+        return rc;
+    flush_lines(&l, a);
+    if (l.is_there)
+        app_notice(a, "%s is empty: --log has a line for each epoch, and there was none",
+                   a->options.log);
+    epoch_log_close(&l);
+    return 0;
+}
+
 void epoch_log_close(struct epoch_log *l)
 {
     if (!l->file)

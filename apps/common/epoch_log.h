@@ -17,5 +17,7 @@ int epoch_log_open(struct epoch_log *l, struct app *a);
 /* Adds an epoch.  What cannot be written is said once, and shows in the program's status. */
 void epoch_log_add(struct epoch_log *l, struct app *a, const json_t *epoch);
 void epoch_log_close(struct epoch_log *l);
+/* For a run without epochs: an empty file, which is said. */
+int epoch_log_leave_empty(struct app *a);
 
 #endif

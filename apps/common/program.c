@@ -8,6 +8,7 @@
 
 #include "apps/common/clashes.h"
 #include "apps/common/data_files.h"
+#include "apps/common/epoch_log.h"
 #include "apps/common/model_note.h"
 #include "apps/common/packed_set.h"
 #include "apps/common/predict.h"
@@ -256,6 +257,8 @@ static int run(struct app *a)
 
     if (rc == 0 && set_is_there(a, APP_TRAIN))
         rc = app_train(a);
+    if (rc == 0 && a->options.epochs == 0 && !a->options.resume)
+        rc = epoch_log_leave_empty(a);
     if (rc == 0 && !stop_signal())
         rc = evaluate_at_end(a);
     if (rc == 0 && !stop_signal() && a->options.predict)
