@@ -36,7 +36,7 @@ int tree_predictor_read(struct tree_predictor *p, struct app *a, int most, struc
     for (int i = 0; i < n && rc == 0; i++) {
         struct tree tree = forest_tree(&p->trees, i);
 
-        rc = treebank_check_tree(&tree, a->predictions.in_name, binary_cell, &a->error);
+        rc = treebank_check_tree(a, &tree, a->predictions.in_name, binary_cell);
     }
     return rc < 0 ? rc : n;
 }

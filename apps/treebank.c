@@ -84,17 +84,27 @@ static int load_three_files(struct treebank *b, struct app *a, const struct tree
 
 /* ---- numbers of children --------------------------------------------------------------------- */
 
-int treebank_check_tree(const struct tree *t, const char *path, const char *binary,
-                        struct app_error *e)
+/* The cell of a model that is there cannot be chosen any more. */
+static int refuse(struct app *a, const char *what, int arity, const char *binary)
 {
+    const char *model = a->model_path;
+
+    return app_fail(&a->error, CAVS_EDATA, "%s %d child%s, --cell %s%s%s wants two: %s", what,
+                    arity, arity == 1 ? "" : "ren", binary, model ? " of " : "", model ? model : "",
+                    model ? "train a model with --cell childsum" : "take --cell childsum");
+}
+
+int treebank_check_tree(struct app *a, const struct tree *t, const char *path, const char *binary)
+{
+    char what[300];
+
     for (int v = 0; binary && v < t->n; v++) {
         int arity = tree_arity(t, v);
 
-        if (arity != 0 && arity != 2)
-            return app_fail(e, CAVS_EDATA,
-                            "%s:%zu: a vertex of this tree has %d child%s, --cell %s wants "
-                            "two: take --cell childsum",
-                            path, t->line, arity, arity == 1 ? "" : "ren", binary);
+        if (arity == 0 || arity == 2)
+            continue;
+        snprintf(what, sizeof what, "%s:%zu: a vertex of this tree has", path, t->line);
+        return refuse(a, what, arity, binary);
     }
     return 0;
 }
@@ -107,7 +117,7 @@ static int note_set(struct treebank *b, struct app *a, int set, const char *bina
     for (int i = 0; rc == 0 && i < f->trees; i++) {
         struct tree tree = forest_tree(f, i);
 
-        rc = treebank_check_tree(&tree, a->path[set], binary, &a->error);
+        rc = treebank_check_tree(a, &tree, a->path[set], binary);
         if (rc == 0)
             rc = arities_note_tree(&b->arities, &tree);
     }
@@ -158,15 +168,15 @@ static int load_text(struct treebank *b, struct app *a, const struct treebank_op
 
 /* ---- packed ---------------------------------------------------------------------------------- */
 
-static int check_packed(const struct arities *r, const char *path, const char *binary,
-                        struct app_error *e)
+static int check_packed(struct app *a, const struct arities *r, const char *path,
+                        const char *binary)
 {
+    char what[300];
+
+    snprintf(what, sizeof what, "%s: it has vertices with", path);
     for (int i = 0; binary && i < r->n; i++)
         if (r->children[i] != 0 && r->children[i] != 2)
-            return app_fail(e, CAVS_EDATA,
-                            "%s: it has vertices with %d child%s, --cell %s wants two: take --cell "
-                            "childsum",
-                            path, r->children[i], r->children[i] == 1 ? "" : "ren", binary);
+            return refuse(a, what, r->children[i], binary);
     return 0;
 }
 
@@ -181,7 +191,7 @@ static int find_packed(struct treebank *b, struct app *a, const char *path,
         return rc;
     if ((rc = packed_arities(p, path, &b->arities, &a->error)) == 0 &&
         (rc = packed_vocab(p, path, "words", &b->vocab, &a->error)) == 0 &&
-        (rc = check_packed(&b->arities, path, o->binary, &a->error)) == 0)
+        (rc = check_packed(a, &b->arities, path, o->binary)) == 0)
         rc = model_note_same_words(a, "words", b->vocab, path);
     if (rc == 0)
         b->words = vocab_size(b->vocab);

@@ -32,7 +32,6 @@ void treebank_clear(struct treebank *b);
 
 /* A vertex with another number of children than --cell `binary` has (NULL: any will do) is refused,
  * by file and line. */
-int treebank_check_tree(const struct tree *t, const char *path, const char *binary,
-                        struct app_error *e);
+int treebank_check_tree(struct app *a, const struct tree *t, const char *path, const char *binary);
 
 #endif

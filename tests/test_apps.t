@@ -69,7 +69,7 @@ status_is 1 && said "$work/bad.txt:3:1: expected ')' for the '(' at 2:1" && [ ! 
 ok $? "malformed brackets: file, line and column"
 
 run tree_lstm --train "$data/mini-any.txt"
-status_is 1 && said "mini-any.txt:1: a vertex of this tree has 1 child, --cell bench wants two"
+status_is 1 && said "mini-any.txt:1: a vertex of this tree has 1 child, --cell bench wants two: take --cell childsum"
 ok $? "a cell for two children refuses others"
 
 mkdir "$work/three"

@@ -90,8 +90,8 @@ status_is 1 && said "$work/broken:3:" && cmp "$work/out" "$work/labelled" >>"$wo
 ok $? "what comes before a mistake is written, the mistake named by line"
 # shellcheck disable=SC2086
 run tree_lstm --init "$work/trees" --predict "$data/mini-any.txt" $common
-status_is 1 && said "has 1 child, --cell bench wants two"
-ok $? "trees that the cell cannot take"
+status_is 1 && said "has 1 child, --cell bench of $work/trees wants two: train a model with --cell childsum"
+ok $? "trees that the model's cell cannot take"
 
 while IFS='|' read -r status arguments message; do
     # shellcheck disable=SC2086
