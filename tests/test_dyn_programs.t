@@ -194,4 +194,20 @@ run dyn_spinn $small --train "$data/mini-wide.txt" --epochs 1
 status_is 1 && said "mini-wide.txt:" && said "expected two"
 ok $? "a phrase of more than two parts is refused, by file and line"
 
+# --- what is evaluated ----------------------------------------------------------------------------------
+
+# A tape that has seen twice as much has blocks sooner, from which on the last digits are others.
+while IFS='|' read -r program train dev; do
+    run "$program" $small --train "$data/$train" --epochs 30
+    alone=$(numbers)
+    run "$program" $small --train "$data/$train" --epochs 30 --dev "$data/$dev"
+    status_is 0 && [ -n "$alone" ] && [ "$(numbers)" = "$alone" ]
+    ok $? "$program: a development set does not show in the losses of training"
+done <<END
+dyn_tree_lstm|mini.txt|mini-dev.txt
+dyn_spinn|mini.txt|mini-dev.txt
+dyn_tagger|mini-tags.txt|mini-tags-dev.txt
+dyn_parser|mini.conllu|mini.conllu
+END
+
 echo "1..$count"

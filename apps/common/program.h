@@ -171,8 +171,12 @@ struct app {
     const struct cavs_stage *graph;
     struct cavs_runtime *runtime;
     struct cavs_session *session;
-    struct cavs_tape *tape; /* on the session, if the program has record() */
-    double record_seconds;  /* that record() took */
+    /* On the session, if the program has record(): what is recorded on now. Batches of training are
+     * on a tape of their own: which blocks a tape has, and so the last digits of losses, depends on
+     * all that was recorded on it, and is to be the same with and without --dev. */
+    struct cavs_tape *tape;
+    struct cavs_tape *training; /* NULL: nothing is trained */
+    double record_seconds;      /* that record() took */
     struct report report;
     struct predictions predictions;
 };

@@ -84,9 +84,15 @@ int set_evaluate(struct app *a, enum app_set set, const int *samples, int n)
 
 int set_train(struct app *a, const int *samples, int n)
 {
-    if (a->program->record)
-        return run_recorded(a, CAVS_TAPE_TRAIN, APP_TRAIN, samples, n);
-    return cavs_session_train(a->session, a->data[APP_TRAIN], samples, n);
+    struct cavs_tape *other = a->tape;
+    int rc;
+
+    if (!a->program->record)
+        return cavs_session_train(a->session, a->data[APP_TRAIN], samples, n);
+    a->tape = a->training;
+    rc = run_recorded(a, CAVS_TAPE_TRAIN, APP_TRAIN, samples, n);
+    a->tape = other;
+    return rc;
 }
 
 void sets_clear(struct app *a)

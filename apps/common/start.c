@@ -48,7 +48,7 @@ static int explain_recorded(struct app *a)
     return print_text(a, rc, text);
 }
 
-static int make_tape(struct app *a)
+static int make_tape(const struct app *a, struct cavs_tape **out)
 {
     struct cavs_tape_options options = cavs_tape_defaults();
 
@@ -56,15 +56,23 @@ static int make_tape(struct app *a)
     if (a->options.no_blocks)
         options.blocks_after = 0;
     options.one_recorder = a->options.one_recorder;
-    return cavs_tape_create(a->session, &options, &a->tape);
+    return cavs_tape_create(a->session, &options, out);
 }
 
-/* On a tape that is used for nothing else: which blocks there are, and so the last digits of what
- * is trained, depends on all that a tape has recorded. */
+/* In this order, by which checkpoints know them. */
+static int make_tapes(struct app *a)
+{
+    int rc = a->options.session.inference ? 0 : make_tape(a, &a->training);
+
+    return rc == 0 ? make_tape(a, &a->tape) : rc;
+}
+
+/* On a tape that is used for nothing else: which blocks there are depends on all that a tape has
+ * recorded. */
 static int explain_tape(struct app *a)
 {
     struct cavs_tape *kept = a->tape;
-    int rc = make_tape(a);
+    int rc = make_tape(a, &a->tape);
 
     if (rc == 0) {
         rc = explain_recorded(a);
@@ -175,7 +183,7 @@ int app_start(struct app *a)
     a->report.ranks = cavs_runtime_ranks(a->runtime);
     if ((rc = peers_compare(a)) < 0 ||
         (rc = cavs_session_create(a->runtime, a->model, &a->options.session, &a->session)) < 0 ||
-        (a->program->record && (rc = make_tape(a)) < 0) || (rc = model_note_keep(a)) < 0 ||
+        (a->program->record && (rc = make_tapes(a)) < 0) || (rc = model_note_keep(a)) < 0 ||
         (rc = fill_parameters(a)) < 0)
         return rc;
     return a->options.explain ? explain(a) : 0;
@@ -189,7 +197,8 @@ static int end_runtime(struct app *a)
     if (a->program->stop)
         a->program->stop(a);
     cavs_tape_destroy(a->tape);
-    a->tape = NULL;
+    cavs_tape_destroy(a->training);
+    a->tape = a->training = NULL;
     cavs_session_destroy(a->session);
     a->session = NULL;
     rc = cavs_runtime_destroy(a->runtime);
