@@ -40,7 +40,7 @@ int app_int(struct argp_state *state, const char *option, const char *arg, int l
     value = strtol(arg, &end, 10);
     if (errno == 0 && is_whole(arg, end) && value >= lo && value <= hi)
         return value;
-    if (hi == INT_MAX)
+    if (hi == INT_MAX && errno == 0 && value <= hi)
         argp_error(state, "--%s wants a whole number from %d up, not '%s'", option, lo, arg);
     else
         argp_error(state, "--%s wants a whole number from %d to %d, not '%s'", option, lo, hi, arg);
