@@ -63,7 +63,7 @@ static int load(struct language_model *lm, enum app_set set, bool choose)
     struct sentences s = {0};
     int rc = sentences_load(lm->app.path[set], &o, &s, e), *row = NULL;
 
-    if (rc == 0 && s.tokens == 0)
+    if (rc == 0 && s.tokens == (size_t)s.n) /* the ends of empty lines alone */
         rc = app_fail(e, CAVS_EDATA, "%s: no words in it", lm->app.path[set]);
     if (rc == 0 && choose && !(row = vocab_keep(lm->vocab, lm->max_words)))
         rc = CAVS_ENOMEM;

@@ -26,7 +26,7 @@ while IFS='|' read -r program arguments message; do
 done <<'END'
 tree_fc|--epochs many|--epochs wants a whole number from 0 up, not 'many'
 tree_fc|--batch 0|--batch wants a whole number from 1 up, not '0'
-tree_fc|--batch 99999999999|--batch wants a whole number
+tree_fc|--batch 99999999999|--batch wants a whole number from 1 to 2147483647, not '99999999999'
 tree_fc|--lr fast|--lr wants a number
 tree_fc|--lr nan|--lr wants a number
 tree_fc|--lr -1|--lr wants a number
@@ -81,6 +81,12 @@ status_is 1 && said "$work/three/parents.txt:1:5: expected a vertex from 1 to 3 
 ok $? "malformed three-file form: file, line and column"
 
 : >"$work/empty.txt"
+printf '\n \n' >"$work/blank.txt"
+for program in var_lstm fixed_lstm; do
+    run $program --train "$work/blank.txt"
+    status_is 1 && said "$work/blank.txt: no words in it"
+    ok $? "$program: a text of empty lines is refused"
+done
 run tree_lstm --train "$work/empty.txt"
 status_is 1 && said "$work/empty.txt: no samples in it"
 ok $? "an empty treebank is refused"
