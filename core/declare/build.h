@@ -134,9 +134,8 @@ static inline bool cavs__is_like(const struct cavs_symbol *x, int n, const struc
 
 /* The same for a function or a tape; a tape writes the symbol where it is to be, and copies
  * nothing. */
-static inline __attribute__((always_inline)) struct cavs_symbol *
-cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
-                 struct cavs_symbol *const *inputs)
+static inline __attribute__((always_inline)) struct cavs_symbol *cavs__add_symbol(
+    struct cavs_function *f, struct cavs_symbol like, int n, struct cavs_symbol *const *inputs)
 {
     struct cavs__recorder *r = f->recorder;
 

@@ -62,12 +62,11 @@ struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w,
     in[1] = cavs_use_at(f, b, at);
     if (!in[1] || !cavs__to_one_domain(f, "affine", 2, in, at))
         return NULL;
-    return cavs__add_symbol(f,
-                            (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE,
-                                                 .width = y->width,
-                                                 .k = CAVS__EW_add,
-                                                 .at = at},
-                            2, in);
+    return cavs__add_symbol(
+        f,
+        (struct cavs_symbol){
+            .op = CAVS__OP_ELEMENTWISE, .width = y->width, .k = CAVS__EW_add, .at = at},
+        2, in);
 }
 
 /* The gradient of the operand is a product with the other one of W and W^T; that of W is a^T b. */

@@ -234,8 +234,8 @@ static inline struct cavs_symbol *record_view(struct cavs__recording *r, struct 
     x->inputs = node->in;
     x->needs_grad = x->whole = x->read_past = false;
     node->place = r->count[sample]++;
-    r->entries[number] = (struct cavs__entry){
-        .site = CAVS__NO_SITE, .sample = sample, .reads = (int32_t)r->nreads};
+    r->entries[number] =
+        (struct cavs__entry){.site = CAVS__NO_SITE, .sample = sample, .reads = (int32_t)r->nreads};
     r->signature[number] = CAVS__NOT_COMPUTED;
     r->marks[number] = 0;
     r->recorder.present->nsymbols++;
@@ -257,7 +257,7 @@ static inline void tell_of_id(struct cavs__node *node)
 }
 
 struct cavs_symbol *cavs__record_symbol(struct cavs__recorder *recorder, int n,
-                                       struct cavs_symbol *const *inputs)
+                                        struct cavs_symbol *const *inputs)
 {
     struct cavs__recording *r = (struct cavs__recording *)recorder;
     struct cavs__node *node = (struct cavs__node *)recorder->next;

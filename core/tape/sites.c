@@ -113,12 +113,8 @@ static bool is_apart(enum cavs__op op)
 /* What of x tells its site from others. */
 static struct cavs_symbol like_of(const struct cavs_symbol *x, int32_t site)
 {
-    return (struct cavs_symbol){.at = x->at,
-                                .op = x->op,
-                                .k = x->k,
-                                .width = x->width,
-                                .param = x->param,
-                                .number = site};
+    return (struct cavs_symbol){
+        .at = x->at, .op = x->op, .k = x->k, .width = x->width, .param = x->param, .number = site};
 }
 
 /* Is x what a checkpoint has described as this site?  Then the site is met. */
