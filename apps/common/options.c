@@ -287,3 +287,27 @@ void app_options_check(struct app_options *o, const struct option_list *l)
         options_mistake("--predict wants a model: --init FILE, or --epochs N to train one first");
     o->session.inference = o->infer || (o->epochs == 0 && o->init && !o->explain);
 }
+
+const char *app_asked_by(const struct app_options *o, const char *text, char by[APP_ASKED_BY])
+{
+    const struct {
+        const char *kind, *option;
+        int asked;
+    } all[] = {{"CUDA", "gpus", o->runtime.cuda}, {"OpenCL", "opencl", o->runtime.opencl}};
+    size_t n = 0;
+
+    by[0] = '\0';
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char number[16] = "all";
+
+        if (all[i].asked == 0 || !strstr(text, all[i].kind))
+            continue;
+        if (all[i].asked > 0)
+            snprintf(number, sizeof number, "%d", all[i].asked);
+        n += (size_t)snprintf(by + n, APP_ASKED_BY - n, "%s--%s %s", n ? ", " : " (", all[i].option,
+                              number);
+    }
+    if (n > 0)
+        snprintf(by + n, APP_ASKED_BY - n, ")");
+    return by;
+}

@@ -59,4 +59,9 @@ extern const struct app_option app_options_predict[];
  * others. */
 void app_options_check(struct app_options *o, const struct option_list *l);
 
+/* The options that asked for the devices which a text of the library's is about, as " (--gpus 2)";
+ * "" where it is about none.  The library does not know what they are called here. */
+enum { APP_ASKED_BY = 64 };
+const char *app_asked_by(const struct app_options *o, const char *text, char by[APP_ASKED_BY]);
+
 #endif

@@ -103,41 +103,12 @@ void app_notice(struct app *a, const char *format, ...)
     report_notice(&a->report, text);
 }
 
-enum { ASKED_BY = 64 };
-
-/* The options that asked for the devices which a text of the library's is about: it does not know
- * what they are called here. */
-static const char *asked_by(const struct app *a, const char *text, char by[ASKED_BY])
-{
-    const struct {
-        const char *kind, *option;
-        int asked;
-    } all[] = {{"CUDA", "gpus", a->options.runtime.cuda},
-               {"OpenCL", "opencl", a->options.runtime.opencl}};
-    size_t n = 0;
-
-    by[0] = '\0';
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        char number[16] = "all";
-
-        if (all[i].asked == 0 || !strstr(text, all[i].kind))
-            continue;
-        if (all[i].asked > 0)
-            snprintf(number, sizeof number, "%d", all[i].asked);
-        n += (size_t)snprintf(by + n, ASKED_BY - n, "%s--%s %s", n ? ", " : " (", all[i].option,
-                              number);
-    }
-    if (n > 0)
-        snprintf(by + n, ASKED_BY - n, ")");
-    return by;
-}
-
 static void notice(const char *text, void *context)
 {
     struct app *a = context;
-    char by[ASKED_BY];
+    char by[APP_ASKED_BY];
 
-    app_notice(a, "%s%s", text, asked_by(a, text, by));
+    app_notice(a, "%s%s", text, app_asked_by(&a->options, text, by));
 }
 
 /* A run that could be traced elsewhere is still a run: say it and go on. */
@@ -171,14 +142,14 @@ static int fill_parameters(struct app *a)
 int app_start(struct app *a)
 {
     struct cavs_runtime_options options;
-    char by[ASKED_BY];
+    char by[APP_ASKED_BY];
     int rc;
 
     cavs_notice_set_handler(notice, a);
     options = runtime_options(a);
     if ((rc = cavs_runtime_create(&options, &a->runtime)) < 0)
         return app_fail(&a->error, rc, "%.440s%s", cavs_error_text(rc),
-                        asked_by(a, cavs_error_text(rc), by));
+                        app_asked_by(&a->options, cavs_error_text(rc), by));
     a->report.workers = cavs_runtime_workers(a->runtime);
     a->report.ranks = cavs_runtime_ranks(a->runtime);
     if ((rc = peers_compare(a)) < 0 ||
