@@ -188,6 +188,16 @@ static bool reads_others(const struct cavs__recording *r, const struct cavs__nod
     return true;
 }
 
+/* Counts it, to the sample that its entry names. */
+static inline struct cavs_symbol *end_entry(struct cavs__recording *r, struct cavs__node *node,
+                                            int sample)
+{
+    r->count[sample]++;
+    r->recorder.present->nsymbols++;
+    cavs__find_following(r, node);
+    return &node->x;
+}
+
 static struct cavs_symbol *record(struct cavs__recording *r, struct cavs__node *node,
                                   const struct operands *operands)
 {
@@ -206,10 +216,7 @@ static struct cavs_symbol *record(struct cavs__recording *r, struct cavs__node *
         else
             tell_as_it_is(r, node);
     }
-    r->count[e->sample]++;
-    r->recorder.present->nsymbols++;
-    cavs__find_following(r, node);
-    return &node->x;
+    return end_entry(r, node, e->sample);
 }
 
 /* Is it columns of a row that has been recorded for the present sample? */
@@ -225,22 +232,13 @@ static inline bool is_columns(const struct cavs__recording *r, const struct cavs
 static inline struct cavs_symbol *record_view(struct cavs__recording *r, struct cavs__node *node,
                                               int n)
 {
-    struct cavs_symbol *x = &node->x;
-    int number = cavs__symbols_of(r), sample = cavs__present_sample(r);
+    int sample = cavs__present_sample(r);
 
-    x->function = r->recorder.present;
-    x->number = number;
-    x->ninputs = n;
-    x->inputs = node->in;
-    x->needs_grad = x->whole = x->read_past = false;
-    node->place = r->count[sample]++;
-    r->entries[number] =
-        (struct cavs__entry){.site = CAVS__NO_SITE, .sample = sample, .reads = (int32_t)r->nreads};
-    r->signature[number] = CAVS__NOT_COMPUTED;
-    r->marks[number] = 0;
-    r->recorder.present->nsymbols++;
-    cavs__find_following(r, node);
-    return x;
+    node->x.ninputs = n;
+    node->x.inputs = node->in;
+    begin_entry(r, node, &(struct operands){.sample = sample});
+    r->signature[node->x.number] = CAVS__NOT_COMPUTED;
+    return end_entry(r, node, sample);
 }
 
 /* Notes for its readers that it is an id, and no list of ids. */

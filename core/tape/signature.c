@@ -8,6 +8,7 @@
 #include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/declare/build.h"
 #include "core/tape/unfolded.h"
 
 /* ---- life ---- */
@@ -82,18 +83,10 @@ void cavs__signatures_free(struct cavs__signatures *s)
 
 /* ---- finding ---- */
 
-static uint64_t bits(float s)
-{
-    uint32_t u;
-
-    memcpy(&u, &s, sizeof u);
-    return u;
-}
-
 static uint32_t hash(const struct cavs_symbol *x, int n, const struct cavs__operand_sort *operands)
 {
-    uint64_t h =
-        cavs__mix((uint64_t)x->op << 32 | (uint32_t)x->k, (uint64_t)x->width << 32 | bits(x->s));
+    uint64_t h = cavs__mix((uint64_t)x->op << 32 | (uint32_t)x->k,
+                           (uint64_t)x->width << 32 | cavs__float_bits(x->s));
 
     h = cavs__mix(h, (uintptr_t)x->param ^ (uintptr_t)x->metric << 1 ^ (uint64_t)x->which);
     for (int i = 0; i < n; i++) {
@@ -133,9 +126,12 @@ static uint64_t mix_name(uint64_t h, const char *name)
 static uint64_t print_of(const struct cavs_symbol *x, int n,
                          const struct cavs__operand_sort *operands)
 {
-    const uint64_t numbers[] = {
-        x->op,     (uint64_t)cavs__lasting_k(x), (uint64_t)x->which, (uint64_t)x->width, bits(x->s),
-        x->is_loss};
+    const uint64_t numbers[] = {x->op,
+                                (uint64_t)cavs__lasting_k(x),
+                                (uint64_t)x->which,
+                                (uint64_t)x->width,
+                                cavs__float_bits(x->s),
+                                x->is_loss};
     uint64_t h = cavs__hash(CAVS__HASH_START, numbers, sizeof numbers);
 
     h = mix_name(h, x->param ? x->param->name : "");
