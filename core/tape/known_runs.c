@@ -43,27 +43,16 @@ static bool has_operands(const struct cavs__recording *r, const struct cavs__kno
     return true;
 }
 
-static uint64_t differs(const struct cavs__known_run *known, const struct cavs__read *reads,
-                        int32_t first, int i)
-{
-    uint64_t read;
-
-    memcpy(&read, &reads[i], sizeof read);
-    return (read ^ (known->reads[i].is + (uint32_t)first)) & known->reads[i].counts;
-}
-
 /* Are its reads equal?  They are compared without a branch, because nearly always all are. */
 static bool has_reads(const struct cavs__known_run *known, const struct cavs__read *reads,
                       int32_t first)
 {
-    uint64_t differ = 0;
-    int i = 0;
+    uint64_t differ = 0, read;
 
-    for (; i + 4 <= known->nreads; i += 4)
-        differ |= differs(known, reads, first, i) | differs(known, reads, first, i + 1) |
-                  differs(known, reads, first, i + 2) | differs(known, reads, first, i + 3);
-    for (; i < known->nreads; i++)
-        differ |= differs(known, reads, first, i);
+    for (int i = 0; i < known->nreads; i++) {
+        memcpy(&read, &reads[i], sizeof read);
+        differ |= (read ^ (known->reads[i].is + (uint32_t)first)) & known->reads[i].counts;
+    }
     return differ == 0;
 }
 
