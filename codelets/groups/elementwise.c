@@ -21,7 +21,7 @@ static const struct {
 #undef CAVS_EW2
 };
 
-#define COUNT ((int)(sizeof operators / sizeof *operators))
+#define COUNT CAVS__EW_OPERATORS
 
 /* What the expressions read, found in their texts. */
 static char reads[COUNT][3][CAVS__EW_MAX_OPERANDS + 1];

@@ -26,7 +26,7 @@
 #define CAVS_EW2(name, ...) CAVS__EW_##name,
 enum cavs__ew_operator {
 #include "codelets/groups/elementwise.def"
-    CAVS__EW_OPERATORS
+    CAVS__EW_OPERATORS /* how many there are */
 };
 #undef CAVS_EW1
 #undef CAVS_EW2

@@ -111,8 +111,8 @@ static bool only_adds_two(const struct cavs__ew_spec *spec)
     for (int i = 0; adds && i < spec->noutputs; i++) {
         const struct cavs__ew_node *n = &spec->nodes[spec->outputs[i] < 0 ? 0 : spec->outputs[i]];
 
-        adds = spec->outputs[i] >= 0 && n->op == cavs__ew_find("add") && n->which == 0 &&
-               n->in[0] < 0 && n->in[1] < 0;
+        adds = spec->outputs[i] >= 0 && n->op == CAVS__EW_add && n->which == 0 && n->in[0] < 0 &&
+               n->in[1] < 0;
     }
     return adds;
 }

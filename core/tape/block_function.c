@@ -64,7 +64,7 @@ static struct cavs_symbol *share_in_block(struct making *m, struct cavs_symbol *
     struct cavs_symbol share = {
         .op = CAVS__OP_CONST, .width = 1, .s = 1.0f / (float)n, .at = sum->at};
     struct cavs_symbol mul = {
-        .op = CAVS__OP_ELEMENTWISE, .k = cavs__ew_find("mul"), .width = sum->width, .at = sum->at};
+        .op = CAVS__OP_ELEMENTWISE, .k = CAVS__EW_mul, .width = sum->width, .at = sum->at};
     struct cavs_symbol *in[2] = {sum, cavs__add_to(m->f, share, 0, NULL)};
 
     return in[1] ? cavs__add_to(m->f, mul, 2, in) : NULL;
@@ -76,7 +76,7 @@ static struct cavs_symbol *take_in_block(struct making *m, const struct cavs__si
 {
     bool largest = of->like.op == CAVS__OP_LIST_MAX;
     struct cavs_symbol like = {.op = CAVS__OP_ELEMENTWISE,
-                               .k = cavs__ew_find(largest ? "max" : "add"),
+                               .k = largest ? CAVS__EW_max : CAVS__EW_add,
                                .width = of->like.width,
                                .at = of->like.at};
     int n = *m->code++;

@@ -94,7 +94,7 @@ struct cavs_symbol *cavs__mean_of_rows(struct cavs_function *f, const struct cav
     int list = cavs__add_list(f);
     struct cavs_symbol share = {.op = CAVS__OP_LIST_SHARE, .width = 1, .k = list, .at = at},
                        mul = {.op = CAVS__OP_ELEMENTWISE,
-                              .k = cavs__ew_find("mul"),
+                              .k = CAVS__EW_mul,
                               .width = o->width,
                               .at = at},
                        *in[2] = {list ? cavs__sum_of_rows(f, o, at) : NULL};
