@@ -42,3 +42,12 @@ results() {
     tail -n 1 "$work/out" | tr , '\n' | grep -E '"(epochs|samples|vertices|batches|loss|(train|dev|val|test|best)_[a-z_]*)":'
     tail -n 1 "$work/out" | grep -o '"epoch_loss":[^]]*'
 }
+
+# appears FILE TRIES: waits for it, so many times a fifth of a second
+appears() {
+    waited=0
+    until [ -e "$1" ] || [ $waited -gt "$2" ]; do
+        sleep 0.2
+        waited=$((waited + 1))
+    done
+}

@@ -110,11 +110,7 @@ END
     # shellcheck disable=SC2086
     over_hosts 1 tree_lstm $small --epochs 1000000 --quiet --checkpoint "$work/kept" --every 3
 ) &
-waited=0
-until [ -e "$work/kept/checkpoint.safetensors" ] || [ $waited -gt 150 ]; do
-    sleep 0.2
-    waited=$((waited + 1))
-done
+appears "$work/kept/checkpoint.safetensors" 150
 ip -n "$first" link set wire down
 cut=$(date +%s)
 # ranks_are_there HOST: does one run there?

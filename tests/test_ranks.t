@@ -429,11 +429,7 @@ endless() {
             --checkpoint "$work/$1" --every 3 >"$work/out" 2>"$work/err" </dev/null
         echo $? >"$work/status"
     ) &
-    waited=0
-    until [ -e "$work/$1/checkpoint.safetensors" ] || [ $waited -gt 300 ]; do
-        sleep 0.2
-        waited=$((waited + 1))
-    done
+    appears "$work/$1/checkpoint.safetensors" 300
     victim=$(cat "$work/victim")
 }
 
