@@ -194,12 +194,12 @@ bool cavs__symbol_nomem(struct cavs_function *f, const struct cavs_symbol *x)
     return false;
 }
 
-struct cavs_symbol *cavs__declare_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
-                                         struct cavs_symbol *const *inputs)
+struct cavs_symbol *cavs__declare_symbol(struct cavs_function *f, const struct cavs_symbol *like,
+                                         int n, struct cavs_symbol *const *inputs)
 {
-    struct cavs_symbol *x = cavs__symbol_new(f, &like, n, inputs);
+    struct cavs_symbol *x = cavs__symbol_new(f, like, n, inputs);
 
     if (!x)
-        cavs__symbol_nomem(f, &like);
+        cavs__symbol_nomem(f, like);
     return x;
 }

@@ -90,8 +90,8 @@ static inline bool cavs__note(struct cavs_function *f, bool *what, const char *o
 bool cavs__symbol_nomem(struct cavs_function *f, const struct cavs_symbol *x);
 
 /* Makes a symbol like this one with n operands, or finds an equal one; NULL: reported. */
-struct cavs_symbol *cavs__declare_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
-                                         struct cavs_symbol *const *inputs);
+struct cavs_symbol *cavs__declare_symbol(struct cavs_function *f, const struct cavs_symbol *like,
+                                         int n, struct cavs_symbol *const *inputs);
 
 /* What a recorded symbol is, as far as builders know it; the rest of it is 0. */
 static inline void cavs__write_symbol(struct cavs_symbol *x, struct cavs_symbol like)
@@ -120,16 +120,21 @@ static inline uint32_t cavs__float_bits(float s)
  * operator is compared without a branch, because nearly always nothing differs. */
 static inline bool cavs__is_like(const struct cavs_symbol *x, int n, const struct cavs_symbol *as)
 {
-    uint64_t words = ((uintptr_t)x->param ^ (uintptr_t)as->param) |
-                     ((uintptr_t)x->metric ^ (uintptr_t)as->metric) |
-                     ((uintptr_t)x->at.file ^ (uintptr_t)as->at.file);
-    uint32_t numbers = (uint32_t)(x->domain ^ as->domain) | (uint32_t)(x->width ^ as->width) |
-                       (uint32_t)(x->k ^ as->k) | (uint32_t)(x->which ^ as->which) |
-                       (cavs__float_bits(x->s) ^ cavs__float_bits(as->s)) |
-                       (uint32_t)(x->at.line ^ as->at.line) | (uint32_t)(n ^ as->ninputs) |
-                       (uint32_t)(x->is_loss ^ as->is_loss);
+    uint64_t words;
+    uint32_t numbers;
 
-    return x->op == as->op && (words | numbers) == 0;
+    if (x->op != as->op)
+        return false;
+    words = ((uintptr_t)x->param ^ (uintptr_t)as->param) |
+            ((uintptr_t)x->metric ^ (uintptr_t)as->metric) |
+            ((uintptr_t)x->at.file ^ (uintptr_t)as->at.file);
+    numbers = (uint32_t)(x->domain ^ as->domain) | (uint32_t)(x->width ^ as->width) |
+              (uint32_t)(x->k ^ as->k) | (uint32_t)(x->which ^ as->which) |
+              (cavs__float_bits(x->s) ^ cavs__float_bits(as->s)) |
+              (uint32_t)(x->at.line ^ as->at.line) | (uint32_t)(n ^ as->ninputs) |
+              (uint32_t)(x->is_loss ^ as->is_loss);
+
+    return (words | numbers) == 0;
 }
 
 /* The same for a function or a tape; a tape writes the symbol where it is to be, and copies
@@ -139,8 +144,12 @@ static inline __attribute__((always_inline)) struct cavs_symbol *cavs__add_symbo
 {
     struct cavs__recorder *r = f->recorder;
 
-    if (!r)
-        return cavs__declare_symbol(f, like, n, inputs);
+    if (!r) {
+        /* A copy, so that what a tape only compares need not be in memory. */
+        const struct cavs_symbol declared = like;
+
+        return cavs__declare_symbol(f, &declared, n, inputs);
+    }
     if (cavs__is_like(&like, n, *r->likely))
         return r->again(r, inputs);
     cavs__write_symbol(r->next, like);
