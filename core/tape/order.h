@@ -37,6 +37,7 @@ struct cavs__increment {
     int32_t *offsets; /* [sections] in the index: fill.c */
     int32_t *pieces;  /* [n + 1] first piece of each row's gradient: reached.c */
     int32_t *reached; /* [nvt] how many rows gradients reach: reached.c */
+    struct cavs__target **targets;          /* [nvt] of those: reached.c */
     struct cavs__increment *before, *after; /* of the same shard */
 };
 

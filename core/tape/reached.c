@@ -11,63 +11,78 @@
 #include "core/base/error.h"
 #include "core/tape/tape.h"
 
-/* Operand k of the rows of a V_t; each row gives a piece of gradient to what it reads there. */
-struct operand {
-    struct cavs__recording *r;
-    const struct cavs__signature *s;
-    int k, width;
-    int32_t *pieces; /* three numbers are written for each; NULL: they are only counted */
+/* What is given to a vertex by a row that reads it. */
+struct cavs__target {
+    int32_t vertex; /* -1: nothing, since no gradient reaches the row */
+    int32_t from;   /* the column of the vertex's row where it begins */
 };
 
-static inline void give_piece(const struct operand *x, struct cavs__vertex *to, int32_t from,
-                              int32_t line)
-{
-    int32_t number = to->readers++, *piece;
+/* ---- to whom ---- */
 
-    if (!x->pieces)
-        return;
-    piece = x->pieces + 3 * (ptrdiff_t)number;
-    piece[0] = line;
-    piece[1] = from;
-    piece[2] = x->width;
+/* How many reads the rows of a V_t have for operand k, which may be a list. */
+static int32_t reads_of(const struct cavs__signature *s, const struct cavs__increment *d,
+                        const struct cavs__vt *vt, int k)
+{
+    return k < s->n - s->nlisted ? vt->n : cavs__entries_of_vt(d, vt);
 }
 
-/* Gives the pieces of a row for its n reads of the operand: one after the other from `line` on, or
- * the same piece to all of them, where the operator has one gradient for all entries. */
-static inline void give(const struct operand *x, const struct cavs__vertex *v, int32_t line)
+/* Room for a target for each read by which the rows of V_t i pass gradients on.  NULL: there is no
+ * memory. */
+static struct cavs__target *new_targets(struct cavs_tape *t, int shard, struct cavs__increment *d,
+                                        int i)
 {
-    int32_t n, first = cavs__reads_of_operand(x->s, v, x->k, &n);
-    const struct cavs__read *read = &x->r->reads[v->operands + first];
-    int32_t step = x->s->operands[x->k].each ? cavs__lines_of(x->width) : 0;
+    const struct cavs__signature *s = cavs__signature_of(t, &d->vt[i]);
+    size_t n = 1;
 
-    for (; n > 0; n--, read++, line += step) {
-        const struct cavs__row_place *of = &x->r->places[read->of];
+    for (int k = 0; k < s->n; k++)
+        n += s->operands[k].passes ? (size_t)reads_of(s, d, &d->vt[i], k) : 0;
+    return d->targets[i] =
+               cavs__arena_alloc(cavs__arena_of_shard(t, shard), n * sizeof **d->targets);
+}
 
-        give_piece(x, &x->r->vertices[of->vertex],
-                   of->column + read->from / CAVS__LINE * CAVS__LINE, line);
+/* Notes the targets of one row for operand k, its n reads from *read on, and counts their pieces.
+ * Returns what follows them. */
+static inline struct cavs__target *aim(struct cavs__recording *r, const struct cavs__read *read,
+                                       int32_t n, struct cavs__target *to)
+{
+    for (; n > 0; n--, read++, to++) {
+        const struct cavs__row_place *of = &r->places[read->of];
+
+        r->vertices[of->vertex].readers++;
+        *to = (struct cavs__target){of->vertex, of->column + read->from / CAVS__LINE * CAVS__LINE};
     }
+    return to;
 }
 
-static void give_pieces(struct cavs_tape *t, const struct cavs__increment *d,
-                        const struct cavs__vt *vt, int32_t *pieces)
+static struct cavs__target *aim_nowhere(int32_t n, struct cavs__target *to)
+{
+    for (; n > 0; n--, to++)
+        to->vertex = -1;
+    return to;
+}
+
+static void find_targets(struct cavs_tape *t, const struct cavs__increment *d,
+                         const struct cavs__vt *vt, struct cavs__target *to)
 {
     const struct cavs__signature *s = cavs__signature_of(t, vt);
-    struct operand x = {.r = &t->recording, .s = s, .pieces = pieces};
+    struct cavs__recording *recording = &t->recording;
 
-    for (x.k = 0; x.k < s->n; x.k++) {
-        const struct cavs__operand_sort *o = &s->operands[x.k];
-        int32_t line = d->lines[vt->function][CAVS__LINES_OPERANDS + x.k], pitch;
-        const bool listed = x.k >= s->n - s->nlisted;
+    for (int k = 0; k < s->n; k++) {
+        const bool listed = k >= s->n - s->nlisted;
 
-        x.width = o->from + o->width;
-        pitch = cavs__lines_of(x.width);
-        for (int r = 0; r < vt->n && o->passes; r++) {
-            const struct cavs__vertex *v = cavs__vertex_of_row(x.r, d, vt->row0 + r);
+        for (int r = 0; r < vt->n && s->operands[k].passes; r++) {
+            const int row = vt->row0 + r;
+            const struct cavs__vertex *v = cavs__vertex_of_row(recording, d, row);
+            int32_t first, n = listed ? d->length[row] : 1;
 
             if (!listed)
-                cavs__fetch_operand(x.r, d, vt->row0 + r, vt->row0 + vt->n, x.k);
-            if (v && v->reached)
-                give(&x, v, line + pitch * (o->each ? d->entry0[vt->row0 + r] : vt->frow0 + r));
+                cavs__fetch_operand(recording, d, row, vt->row0 + vt->n, k);
+            if (!v || !v->reached) {
+                to = aim_nowhere(n, to);
+                continue;
+            }
+            first = cavs__reads_of_operand(s, v, k, &n);
+            to = aim(recording, &recording->reads[v->operands + first], n, to);
         }
     }
 }
@@ -75,8 +90,8 @@ static void give_pieces(struct cavs_tape *t, const struct cavs__increment *d,
 /* ---- which ---- */
 
 /* Marks the rows of V_t i that gradients reach.  Gradients begin at losses; any other row gets its
- * own from those that read it. */
-static void reach(struct cavs_tape *t, struct cavs__increment *d, int i)
+ * own from those that read it.  false: out of memory. */
+static bool reach(struct cavs_tape *t, int shard, struct cavs__increment *d, int i)
 {
     const struct cavs__vt *vt = &d->vt[i];
     const struct cavs__signature *s = cavs__signature_of(t, vt);
@@ -90,8 +105,12 @@ static void reach(struct cavs_tape *t, struct cavs__increment *d, int i)
         v->reached = s->like.is_loss || v->readers > 0;
         d->reached[i] += v->reached;
     }
-    if (d->reached[i])
-        give_pieces(t, d, vt, NULL);
+    if (!d->reached[i])
+        return true;
+    if (!new_targets(t, shard, d, i))
+        return false;
+    find_targets(t, d, vt, d->targets[i]);
+    return true;
 }
 
 static int find_reached(struct cavs_tape *t, int shard)
@@ -99,12 +118,16 @@ static int find_reached(struct cavs_tape *t, int shard)
     struct cavs__arena *arena = cavs__arena_of_shard(t, shard);
 
     for (struct cavs__increment *d = t->shards[shard].last; d; d = d->before) {
+        bool room;
+
         d->reached = cavs__arena_alloc(arena, (size_t)d->nvt * sizeof *d->reached);
+        d->targets = cavs__arena_alloc(arena, (size_t)d->nvt * sizeof *d->targets);
         d->pieces = cavs__arena_alloc(arena, ((size_t)d->n + 1) * sizeof *d->pieces);
-        if (!d->reached || !d->pieces)
+        room = d->reached && d->targets && d->pieces;
+        for (int i = d->nvt - 1; i >= 0 && room; i--)
+            room = reach(t, shard, d, i);
+        if (!room)
             return cavs__fail_nomem("gradients of a tape", ((size_t)d->n + 1) * sizeof *d->pieces);
-        for (int i = d->nvt - 1; i >= 0; i--)
-            reach(t, d, i);
     }
     return CAVS_OK;
 }
@@ -141,12 +164,58 @@ int cavs__find_reached(struct cavs_tape *t, int shard)
     return rc ? rc : number_pieces(t, &t->shards[shard]);
 }
 
+/* The piece that lies from `line` on in the gradients of an operand. */
+static inline void give_piece(struct cavs__vertex *to, int32_t from, int32_t line, int width,
+                              int32_t *pieces)
+{
+    int32_t *piece = pieces + 3 * (ptrdiff_t)to->readers++;
+
+    piece[0] = line;
+    piece[1] = from;
+    piece[2] = width;
+}
+
+/* Gives what is for n reads of one row: its gradients lie one after the other from `line` on,
+ * `step` apart, or are one and the same for all entries, where the operator has one gradient for
+ * them. */
+static inline const struct cavs__target *give(struct cavs__vertex *vertices, int32_t n,
+                                              const struct cavs__target *to, int32_t line,
+                                              int32_t step, int width, int32_t *pieces)
+{
+    for (; n > 0; n--, to++, line += step) {
+        if (to->vertex >= 0)
+            give_piece(&vertices[to->vertex], to->from, line, width, pieces);
+    }
+    return to;
+}
+
+static void write_pieces(struct cavs_tape *t, const struct cavs__increment *d,
+                         const struct cavs__vt *vt, const struct cavs__target *to, int32_t *pieces)
+{
+    const struct cavs__signature *s = cavs__signature_of(t, vt);
+    struct cavs__vertex *vertices = t->recording.vertices;
+
+    for (int k = 0; k < s->n; k++) {
+        const struct cavs__operand_sort *o = &s->operands[k];
+        const int32_t *length = k < s->n - s->nlisted ? NULL : d->length + vt->row0;
+        int32_t line = d->lines[vt->function][CAVS__LINES_OPERANDS + k];
+        int width = o->from + o->width, pitch = cavs__lines_of(width);
+
+        for (int r = 0; r < vt->n && o->passes; r++) {
+            int32_t row = o->each ? d->entry0[vt->row0 + r] : vt->frow0 + r;
+
+            to = give(vertices, length ? length[r] : 1, to, line + pitch * row, o->each ? pitch : 0,
+                      width, pieces);
+        }
+    }
+}
+
 void cavs__write_pieces(struct cavs_tape *t, int shard, int32_t *pieces)
 {
     for (struct cavs__increment *d = t->shards[shard].first; d; d = d->after) {
         for (int i = 0; i < d->nvt; i++) {
             if (d->reached[i])
-                give_pieces(t, d, &d->vt[i], pieces);
+                write_pieces(t, d, &d->vt[i], d->targets[i], pieces);
         }
     }
 }
