@@ -149,7 +149,7 @@ static int order_some(const struct cavs__order *o, struct cavs__recording *r, in
     *out = NULL;
     if (g.n == 0)
         return CAVS_OK;
-    if (cavs__schedule_make(&s->schedule, &g, o->policy, o->shares) != 0 ||
+    if (cavs__schedule_make(&s->schedule, &g, o->policy, o->shares && s->repeats) != 0 ||
         !(*out = keep(s, r, g.n)))
         return cavs__fail_nomem("schedule of a tape", (size_t)g.n * sizeof(int32_t));
     return CAVS_OK;

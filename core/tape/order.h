@@ -64,8 +64,11 @@ struct cavs__shard_order {
     int *slots;         /* [functions] */
     int32_t *number;    /* [signatures] of its function; -1: not in this graph */
     int32_t *function, *child_ptr, *child, *vertex;
-    /* What equal vertices have in common, beside functions and children: ids; and of each child
-     * the column, and the symbol where an earlier increment has evaluated it. */
+    /* What equal vertices have in common, beside functions and children: the first nids of the
+     * ids; and of each child the column, and the symbol where an earlier increment has evaluated
+     * it. */
+    bool repeats; /* some vertices may be equal */
+    int nids;
     int32_t *ids[CAVS__MOST_IDS], *read[2];
 };
 

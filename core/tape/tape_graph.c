@@ -96,29 +96,35 @@ static void set_ids(struct cavs__shard_order *o, const struct cavs__recording *r
     int number = v->number;
     int n = 0;
 
-    for (int k = 0; k < s->n - s->nlisted; k++) {
+    for (int i = 0; i < CAVS__MOST_IDS; i++)
+        o->ids[i][number] = -1;
+    for (int k = 0; k < s->n - s->nlisted && s->repeatable; k++) {
         if (s->operands[k].kind != CAVS__OPERAND_ID)
             continue;
         if (n < CAVS__MOST_IDS)
             o->ids[n][number] = r->reads[v->operands + k].of;
         n++;
     }
-    for (int i = n; i < CAVS__MOST_IDS; i++)
-        o->ids[i][number] = -1;
-    if (!s->repeatable || n > CAVS__MOST_IDS)
+    if (!s->repeatable || n > CAVS__MOST_IDS) {
         o->ids[0][number] = -2 - number;
+        n = 1;
+    }
+    o->nids = n > o->nids ? n : o->nids;
 }
 
 static void forget_functions(struct cavs__shard_order *o)
 {
     for (int i = 0; i < o->nfunctions; i++)
         o->number[o->signature[i]] = -1;
-    o->nfunctions = 0;
+    o->nfunctions = o->nids = 0;
+    o->repeats = false;
 }
 
-static int32_t function_of(struct cavs__shard_order *o, int32_t signature)
+static int32_t function_of(struct cavs__shard_order *o, const struct cavs__recording *r,
+                           int32_t signature)
 {
     if (o->number[signature] < 0) {
+        o->repeats |= r->signatures.all[signature]->repeatable;
         o->number[signature] = o->nfunctions;
         o->signature[o->nfunctions++] = signature;
     }
@@ -139,7 +145,7 @@ static void add_vertices(struct cavs__shard_order *s, struct cavs__recording *r,
             continue;
         v->number = g->n;
         s->vertex[g->n] = i;
-        s->function[g->n] = function_of(s, v->as);
+        s->function[g->n] = function_of(s, r, v->as);
         if (shares)
             set_ids(s, r, v);
         at = add_children(s, r, v, at);
@@ -155,7 +161,6 @@ struct cavs__graph cavs__graph_of(const struct cavs__order *o, struct cavs__reco
                             .child_ptr = s->child_ptr,
                             .child = s->child,
                             .slots = s->slots,
-                            .nkeys = CAVS__MOST_IDS,
                             .keys = (const int32_t *const *)s->ids,
                             .nedge_keys = 2,
                             .edge_keys = (const int32_t *const *)s->read};
@@ -167,5 +172,6 @@ struct cavs__graph cavs__graph_of(const struct cavs__order *o, struct cavs__reco
             add_vertices(s, r, &o->spans[i], waited_for, o->shares, &g);
     }
     g.nfunctions = s->nfunctions;
+    g.nkeys = s->nids;
     return g;
 }
