@@ -369,58 +369,58 @@ struct cavs_place {
 /** A B^T, in the same way: A has `rows` rows, B has `cols`. */
 #define cavs_product_nt(a, b, rows, cols) cavs_product_at((a), (b), (rows), (cols), 2, CAVS_HERE)
 
-/* element-wise operators, by name from the table in codelets/groups/elementwise.def */
+/* element-wise operators; codelets/groups/elementwise.def has the table */
 
 /** The operator of one operand with that name; s is its attribute, which many do not read. */
 #define cavs_apply1(op, a, s) cavs_apply1_at((op), (a), (s), CAVS_HERE)
 /** The operator of two operands with that name. */
 #define cavs_apply2(op, a, b) cavs_apply2_at((op), (a), (b), CAVS_HERE)
 /** a + b. */
-#define cavs_add(a, b) cavs_apply2_at("add", (a), (b), CAVS_HERE)
+#define cavs_add(a, b) cavs_add_at((a), (b), CAVS_HERE)
 /** a - b. */
-#define cavs_sub(a, b) cavs_apply2_at("sub", (a), (b), CAVS_HERE)
+#define cavs_sub(a, b) cavs_sub_at((a), (b), CAVS_HERE)
 /** a times b, column by column. */
-#define cavs_mul(a, b) cavs_apply2_at("mul", (a), (b), CAVS_HERE)
+#define cavs_mul(a, b) cavs_mul_at((a), (b), CAVS_HERE)
 /** a / b. */
-#define cavs_div(a, b) cavs_apply2_at("div", (a), (b), CAVS_HERE)
+#define cavs_div(a, b) cavs_div_at((a), (b), CAVS_HERE)
 /** The negative of a. */
-#define cavs_neg(a) cavs_apply1_at("neg", (a), 0, CAVS_HERE)
+#define cavs_neg(a) cavs_neg_at((a), 0, CAVS_HERE)
 /** s times a. */
-#define cavs_scale(a, s) cavs_apply1_at("scale", (a), (s), CAVS_HERE)
+#define cavs_scale(a, s) cavs_scale_at((a), (s), CAVS_HERE)
 /** a + s. */
-#define cavs_shift(a, s) cavs_apply1_at("shift", (a), (s), CAVS_HERE)
+#define cavs_shift(a, s) cavs_shift_at((a), (s), CAVS_HERE)
 /** 1 / (1 + e^-a). */
-#define cavs_sigmoid(a) cavs_apply1_at("sigmoid", (a), 0, CAVS_HERE)
+#define cavs_sigmoid(a) cavs_sigmoid_at((a), 0, CAVS_HERE)
 /** tanh(a). */
-#define cavs_tanh(a) cavs_apply1_at("tanh", (a), 0, CAVS_HERE)
+#define cavs_tanh(a) cavs_tanh_at((a), 0, CAVS_HERE)
 /** a, or 0 where a is negative. */
-#define cavs_relu(a) cavs_apply1_at("relu", (a), 0, CAVS_HERE)
+#define cavs_relu(a) cavs_relu_at((a), 0, CAVS_HERE)
 /** e^a. */
-#define cavs_exp(a) cavs_apply1_at("exp", (a), 0, CAVS_HERE)
+#define cavs_exp(a) cavs_exp_at((a), 0, CAVS_HERE)
 /** The natural logarithm. */
-#define cavs_log(a) cavs_apply1_at("log", (a), 0, CAVS_HERE)
+#define cavs_log(a) cavs_log_at((a), 0, CAVS_HERE)
 /** a times a. */
-#define cavs_square(a) cavs_apply1_at("square", (a), 0, CAVS_HERE)
+#define cavs_square(a) cavs_square_at((a), 0, CAVS_HERE)
 /** The larger one of both; the gradient of equal ones goes to b. */
-#define cavs_max(a, b) cavs_apply2_at("max", (a), (b), CAVS_HERE)
+#define cavs_max(a, b) cavs_max_at((a), (b), CAVS_HERE)
 /** The smaller one of both; the gradient of equal ones goes to b. */
-#define cavs_min(a, b) cavs_apply2_at("min", (a), (b), CAVS_HERE)
+#define cavs_min(a, b) cavs_min_at((a), (b), CAVS_HERE)
 /** The absolute value. */
-#define cavs_abs(a) cavs_apply1_at("abs", (a), 0, CAVS_HERE)
+#define cavs_abs(a) cavs_abs_at((a), 0, CAVS_HERE)
 /** The square root. */
-#define cavs_sqrt(a) cavs_apply1_at("sqrt", (a), 0, CAVS_HERE)
+#define cavs_sqrt(a) cavs_sqrt_at((a), 0, CAVS_HERE)
 /** a, cut off at -s and s. */
-#define cavs_clip(a, s) cavs_apply1_at("clip", (a), (s), CAVS_HERE)
+#define cavs_clip(a, s) cavs_clip_at((a), (s), CAVS_HERE)
 /** a, or s a where a is negative. */
-#define cavs_leaky_relu(a, s) cavs_apply1_at("leaky_relu", (a), (s), CAVS_HERE)
+#define cavs_leaky_relu(a, s) cavs_leaky_relu_at((a), (s), CAVS_HERE)
 /** a, or s (e^a - 1) where a is negative. */
-#define cavs_elu(a, s) cavs_apply1_at("elu", (a), (s), CAVS_HERE)
+#define cavs_elu(a, s) cavs_elu_at((a), (s), CAVS_HERE)
 /** log(1 + e^a). */
-#define cavs_softplus(a) cavs_apply1_at("softplus", (a), 0, CAVS_HERE)
+#define cavs_softplus(a) cavs_softplus_at((a), 0, CAVS_HERE)
 /** a sigmoid(a). */
-#define cavs_silu(a) cavs_apply1_at("silu", (a), 0, CAVS_HERE)
+#define cavs_silu(a) cavs_silu_at((a), 0, CAVS_HERE)
 /** GELU in the approximation by tanh. */
-#define cavs_gelu(a) cavs_apply1_at("gelu", (a), 0, CAVS_HERE)
+#define cavs_gelu(a) cavs_gelu_at((a), 0, CAVS_HERE)
 
 /* shapes, and reductions over the width */
 
@@ -538,6 +538,35 @@ struct cavs_symbol *cavs_apply1_at(const char *op, struct cavs_symbol *a, float 
                                    struct cavs_place at);
 struct cavs_symbol *cavs_apply2_at(const char *op, struct cavs_symbol *a, struct cavs_symbol *b,
                                    struct cavs_place at);
+/* All of codelets/groups/elementwise.def; of those with one operand, s is read where the macro has
+ * it. */
+struct cavs_symbol *cavs_add_at(struct cavs_symbol *a, struct cavs_symbol *b, struct cavs_place at);
+struct cavs_symbol *cavs_sub_at(struct cavs_symbol *a, struct cavs_symbol *b, struct cavs_place at);
+struct cavs_symbol *cavs_mul_at(struct cavs_symbol *a, struct cavs_symbol *b, struct cavs_place at);
+struct cavs_symbol *cavs_div_at(struct cavs_symbol *a, struct cavs_symbol *b, struct cavs_place at);
+struct cavs_symbol *cavs_max_at(struct cavs_symbol *a, struct cavs_symbol *b, struct cavs_place at);
+struct cavs_symbol *cavs_min_at(struct cavs_symbol *a, struct cavs_symbol *b, struct cavs_place at);
+struct cavs_symbol *cavs_neg_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_scale_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_shift_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_sigmoid_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_tanh_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_relu_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_exp_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_log_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_square_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_abs_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_sqrt_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_clip_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_leaky_relu_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_elu_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_softplus_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_silu_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_gelu_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_copy_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_huber_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_logit_cross_entropy_at(struct cavs_symbol *a, struct cavs_symbol *b,
+                                                struct cavs_place at);
 struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, struct cavs_place at);
 struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, struct cavs_place at);
 void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, struct cavs_place at);

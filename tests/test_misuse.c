@@ -198,6 +198,18 @@ static void calls_with_nothing_are_refused(void **state)
     check_fails(cavs_tape_explain(NULL, NULL));
 }
 
+/* Element-wise operators, each with an operand that is missing. */
+static void apply_to_nothing(struct cavs_symbol *x)
+{
+#define CAVS_EW1(name, ...) assert_null(cavs_##name##_at(NULL, 1, CAVS_HERE));
+#define CAVS_EW2(name, ...)                            \
+    assert_null(cavs_##name##_at(x, NULL, CAVS_HERE)); \
+    assert_null(cavs_##name##_at(NULL, x, CAVS_HERE));
+#include "codelets/groups/elementwise.def"
+#undef CAVS_EW1
+#undef CAVS_EW2
+}
+
 /* Everything that makes a symbol of f and x, which may be NULL, and nothing else. */
 static void build_from(struct cavs_function *f, struct cavs_symbol *x)
 {
@@ -225,6 +237,7 @@ static void build_from(struct cavs_function *f, struct cavs_symbol *x)
     assert_null(cavs_affine(x, NULL, NULL));
     assert_null(cavs_apply1(NULL, x, 1));
     assert_null(cavs_apply2(NULL, x, NULL));
+    apply_to_nothing(x);
     assert_null(cavs_concat(2, two));
     assert_null(cavs_concat(2, NULL));
     assert_null(cavs_slice(NULL, 0, 1));

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* elementwise.c - the table of element-wise operators. */
 #include <ctype.h>
-#include <limits.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -61,90 +59,18 @@ static void find_all_reads(void)
             find_reads(op, which);
 }
 
-/* Finds operators by the first letters of their names, taken as one number: whoever records a
- * network asks for one at every symbol. */
-enum { LETTERS = 8, LISTS_BITS = 7 };
-static struct {
-    uint64_t letters[COUNT];
-    signed char first[1 << LISTS_BITS], next[COUNT]; /* -1: no other */
-} by_letters;
-static pthread_once_t letters_once = PTHREAD_ONCE_INIT;
-static atomic_bool letters_listed;
-
-/* n: how many there are. */
-static inline uint64_t letters_of(const char *name, int *n)
-{
-    uint64_t letters = 0;
-    int i;
-
-    for (i = 0; i < LETTERS && name[i]; i++)
-        letters = letters << 8 | (unsigned char)name[i];
-    *n = i;
-    return letters;
-}
-
-static inline int list_of(uint64_t letters)
-{
-    return (int)(letters * 0x9e3779b97f4a7c15u >> (64 - LISTS_BITS));
-}
-
-static void list_all(void)
-{
-    memset(by_letters.first, -1, sizeof by_letters.first);
-    for (int op = COUNT - 1; op >= 0; op--) {
-        int n;
-        uint64_t letters = letters_of(operators[op].name, &n);
-        signed char *first = &by_letters.first[list_of(letters)];
-
-        by_letters.letters[op] = letters;
-        by_letters.next[op] = *first;
-        *first = (signed char)op;
-    }
-    atomic_store_explicit(&letters_listed, true, memory_order_release);
-}
-
-/* The number of the operator by its letters; -1: there is none. */
-static int look_up(const char *name)
-{
-    int n, op;
-    uint64_t letters = letters_of(name, &n);
-
-    if (!atomic_load_explicit(&letters_listed, memory_order_acquire))
-        pthread_once(&letters_once, list_all);
-    op = by_letters.first[list_of(letters)];
-    while (op >= 0 && (by_letters.letters[op] != letters ||
-                       (n == LETTERS && strcmp(name + n, operators[op].name + n) != 0)))
-        op = by_letters.next[op];
-    return op;
-}
-
-/* Names are mostly constants of a program, which lie side by side: the operator that was last asked
- * for by a name that lay there is a guess, to be compared. */
-enum { PLACES = 1024 };
-_Static_assert(COUNT <= SCHAR_MAX, "a place holds the number of any operator");
-
-static inline int find(const char *name)
-{
-    static _Atomic(signed char) last[PLACES];
-    _Atomic(signed char) *guess = &last[(uintptr_t)name % PLACES];
-    int op = atomic_load_explicit(guess, memory_order_relaxed);
-
-    if (strcmp(name, operators[op].name) == 0)
-        return op;
-    op = look_up(name);
-    if (op >= 0)
-        atomic_store_explicit(guess, (signed char)op, memory_order_relaxed);
-    return op;
-}
-
 int cavs__ew_find(const char *name)
 {
-    return find(name);
+    int op = 0;
+
+    while (op < COUNT && strcmp(operators[op].name, name) != 0)
+        op++;
+    return op < COUNT ? op : -1;
 }
 
 int cavs__ew_find_of(const char *name, int arity)
 {
-    int op = find(name);
+    int op = cavs__ew_find(name);
 
     return op >= 0 && operators[op].arity == arity ? op : -1;
 }

@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 /* operators at the line where the user asked for the cell */
-#define ADD(a, b)  cavs_apply2_at("add", (a), (b), at)
-#define SUB(a, b)  cavs_apply2_at("sub", (a), (b), at)
-#define MUL(a, b)  cavs_apply2_at("mul", (a), (b), at)
-#define SIGMOID(a) cavs_apply1_at("sigmoid", (a), 0, at)
-#define TANH(a)    cavs_apply1_at("tanh", (a), 0, at)
+#define ADD(a, b)  cavs_add_at((a), (b), at)
+#define SUB(a, b)  cavs_sub_at((a), (b), at)
+#define MUL(a, b)  cavs_mul_at((a), (b), at)
+#define SIGMOID(a) cavs_sigmoid_at((a), 0, at)
+#define TANH(a)    cavs_tanh_at((a), 0, at)
 
 /* ---- declarations ---------------------------------------------------------------------------- */
 
@@ -77,7 +77,7 @@ static struct cavs_symbol *lstm_next(const struct cavs_cell *l, struct cavs_symb
     cavs_split_at(before, 2, last, at); /* c', h' */
     cavs_split_at(ADD(cavs_affine_at(x, l->W, l->b, at), cavs_matmul_at(last[1], l->U, at)), 4,
                   gate, at);
-    forget = SIGMOID(cavs_apply1_at("shift", gate[1], 1, at));
+    forget = SIGMOID(cavs_shift_at(gate[1], 1, at));
     c = ADD(MUL(SIGMOID(gate[0]), TANH(gate[3])), MUL(forget, last[0]));
     state[0] = c;
     state[1] = MUL(SIGMOID(gate[2]), TANH(c));

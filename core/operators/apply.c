@@ -3,6 +3,46 @@
 #include "codelets/groups/elementwise.h"
 #include "core/operators/family.h"
 
+static inline struct cavs_symbol *apply1(int op, const char *name, struct cavs_symbol *a, float s,
+                                         struct cavs_place at)
+{
+    struct cavs_function *f = a ? a->function : NULL;
+
+    if (!cavs__open_for(f, name, at) || !cavs__is_value(f, a, name, at))
+        return NULL;
+    return cavs__add_symbol(
+        f,
+        (struct cavs_symbol){
+            .op = CAVS__OP_ELEMENTWISE, .width = a->width, .k = op, .s = s, .at = at},
+        1, &a);
+}
+
+static inline struct cavs_symbol *apply2(int op, const char *name, struct cavs_symbol *a,
+                                         struct cavs_symbol *b, struct cavs_place at)
+{
+    struct cavs_function *f = a ? a->function : NULL;
+    struct cavs_symbol *in[2] = {a, b};
+    int width;
+
+    if (!b || !cavs__open_for(f, name, at) || !cavs__is_value(f, a, name, at) ||
+        !cavs__is_value(f, b, name, at))
+        return NULL;
+    if (a->width != b->width && a->width != 1 && b->width != 1) {
+        FAIL(f, CAVS_ESHAPE, "%s: widths %d and %d differ, of %s and %s", name, a->width, b->width,
+             cavs__symbol_label(a), cavs__symbol_label(b));
+        return NULL;
+    }
+    if (!cavs__to_one_domain(f, name, 2, in, at))
+        return NULL;
+    width = a->width > b->width ? a->width : b->width;
+    return cavs__add_symbol(
+        f, (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE, .width = width, .k = op, .at = at}, 2,
+        in);
+}
+
+/* ---- by their names ---- */
+
+/* -1: there is none, which is reported. */
 static int operator_number(struct cavs_function *f, const char *name, int arity,
                            struct cavs_place at)
 {
@@ -18,45 +58,36 @@ struct cavs_symbol *cavs_apply1_at(const char *name, struct cavs_symbol *a, floa
                                    struct cavs_place at)
 {
     struct cavs_function *f = a ? a->function : NULL;
-    int op;
+    int op = f ? operator_number(f, name, 1, at) : -1;
 
-    if (!cavs__open_for(f, name, at) || !cavs__is_value(f, a, name, at))
-        return NULL;
-    op = operator_number(f, name, 1, at);
-    if (op < 0)
-        return NULL;
-    return cavs__add_symbol(
-        f,
-        (struct cavs_symbol){
-            .op = CAVS__OP_ELEMENTWISE, .width = a->width, .k = op, .s = s, .at = at},
-        1, &a);
+    return op >= 0 ? apply1(op, name, a, s, at) : NULL;
 }
 
 struct cavs_symbol *cavs_apply2_at(const char *name, struct cavs_symbol *a, struct cavs_symbol *b,
                                    struct cavs_place at)
 {
     struct cavs_function *f = a ? a->function : NULL;
-    struct cavs_symbol *in[2] = {a, b};
-    int op, width;
+    int op = f && b ? operator_number(f, name, 2, at) : -1;
 
-    if (!b || !cavs__open_for(f, name, at) || !cavs__is_value(f, a, name, at) ||
-        !cavs__is_value(f, b, name, at))
-        return NULL;
-    op = operator_number(f, name, 2, at);
-    if (op < 0)
-        return NULL;
-    if (a->width != b->width && a->width != 1 && b->width != 1) {
-        FAIL(f, CAVS_ESHAPE, "%s: widths %d and %d differ, of %s and %s", name, a->width, b->width,
-             cavs__symbol_label(a), cavs__symbol_label(b));
-        return NULL;
-    }
-    if (!cavs__to_one_domain(f, name, 2, in, at))
-        return NULL;
-    width = a->width > b->width ? a->width : b->width;
-    return cavs__add_symbol(
-        f, (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE, .width = width, .k = op, .at = at}, 2,
-        in);
+    return op >= 0 ? apply2(op, name, a, b, at) : NULL;
 }
+
+/* ---- by functions of their own: what is called at every symbol is not looked up ---- */
+
+#define CAVS_EW1(name, ...)                                                                    \
+    struct cavs_symbol *cavs_##name##_at(struct cavs_symbol *a, float s, struct cavs_place at) \
+    {                                                                                          \
+        return apply1(CAVS__EW_##name, #name, a, s, at);                                       \
+    }
+#define CAVS_EW2(name, ...)                                                            \
+    struct cavs_symbol *cavs_##name##_at(struct cavs_symbol *a, struct cavs_symbol *b, \
+                                         struct cavs_place at)                         \
+    {                                                                                  \
+        return apply2(CAVS__EW_##name, #name, a, b, at);                               \
+    }
+#include "codelets/groups/elementwise.def"
+#undef CAVS_EW1
+#undef CAVS_EW2
 
 /* Gradient of an element-wise y = op(a, b) with respect to operand i. */
 static void diff_operand(struct cavs__diff *d, struct cavs_symbol *y, int i, struct cavs_symbol *g)

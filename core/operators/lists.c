@@ -228,7 +228,7 @@ struct cavs_symbol *cavs_mean_children_at(struct cavs_symbol *x, struct cavs_pla
         x->function,
         (struct cavs_symbol){.op = CAVS__OP_LIST_SHARE, .width = 1, .k = x->domain, .at = at}, 0,
         NULL);
-    return sum && share ? cavs_apply2_at("mul", sum, share, at) : NULL;
+    return sum && share ? cavs_mul_at(sum, share, at) : NULL;
 }
 
 /* On a tape alone; the function of its signature has a sum and a share instead:

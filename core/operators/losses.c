@@ -167,42 +167,36 @@ const struct cavs__operator cavs__operator_correct = {
 
 /* ---- losses that are made of other operators ---- */
 
-static struct cavs_symbol *sum1(const char *op, struct cavs_symbol *a, float s,
-                                struct cavs_place at)
-{
-    return cavs_sum_at(cavs_apply1_at(op, a, s, at), at);
-}
-
 struct cavs_symbol *cavs_squared_error_at(struct cavs_symbol *a, struct cavs_symbol *b,
                                           struct cavs_place at)
 {
-    struct cavs_symbol *d = cavs_apply2_at("sub", a, b, at);
+    struct cavs_symbol *d = cavs_sub_at(a, b, at);
 
-    return cavs_apply1_at("scale", sum1("square", d, 0, at), 0.5f, at);
+    return cavs_scale_at(cavs_sum_at(cavs_square_at(d, 0, at), at), 0.5f, at);
 }
 
 struct cavs_symbol *cavs_absolute_error_at(struct cavs_symbol *a, struct cavs_symbol *b,
                                            struct cavs_place at)
 {
-    return sum1("abs", cavs_apply2_at("sub", a, b, at), 0, at);
+    return cavs_sum_at(cavs_abs_at(cavs_sub_at(a, b, at), 0, at), at);
 }
 
 struct cavs_symbol *cavs_huber_error_at(struct cavs_symbol *a, struct cavs_symbol *b, float s,
                                         struct cavs_place at)
 {
-    struct cavs_symbol *d = cavs_apply2_at("sub", a, b, at);
+    struct cavs_symbol *d = cavs_sub_at(a, b, at);
 
     if (d && !(s > 0)) {
         FAIL(d->function, CAVS_EINVAL, "huber_error: the limit %g is not positive", (double)s);
         return NULL;
     }
-    return sum1("huber", d, s, at);
+    return cavs_sum_at(cavs_huber_at(d, s, at), at);
 }
 
 struct cavs_symbol *cavs_binary_cross_entropy_at(struct cavs_symbol *logits,
                                                  struct cavs_symbol *truths, struct cavs_place at)
 {
-    return cavs_sum_at(cavs_apply2_at("logit_cross_entropy", logits, truths, at), at);
+    return cavs_sum_at(cavs_logit_cross_entropy_at(logits, truths, at), at);
 }
 
 /* The label's own term of the sum is the margin. */
@@ -215,11 +209,11 @@ struct cavs_symbol *cavs_hinge_at(struct cavs_symbol *x, struct cavs_symbol *lab
         FAIL(own->function, CAVS_EINVAL, "hinge: the margin %g is not positive", (double)margin);
         return NULL;
     }
-    above = cavs_apply1_at("shift", cavs_apply2_at("sub", x, own, at), margin, at);
-    sum = cavs_apply1_at("shift", sum1("relu", above, 0, at), -margin, at);
+    above = cavs_shift_at(cavs_sub_at(x, own, at), margin, at);
+    sum = cavs_shift_at(cavs_sum_at(cavs_relu_at(above, 0, at), at), -margin, at);
     if (!sum)
         return NULL;
     counts = cavs__add_symbol(
         sum->function, (struct cavs_symbol){.op = CAVS__OP_MASK, .width = 1, .at = at}, 1, &labels);
-    return cavs_apply2_at("mul", sum, counts, at);
+    return cavs_mul_at(sum, counts, at);
 }

@@ -5,9 +5,9 @@
 /* sqrt(mean of the squares + 1e-5) */
 static struct cavs_symbol *root_mean_square(struct cavs_symbol *x, struct cavs_place at)
 {
-    struct cavs_symbol *mean = cavs_mean_at(cavs_apply1_at("square", x, 0, at), at);
+    struct cavs_symbol *mean = cavs_mean_at(cavs_square_at(x, 0, at), at);
 
-    return cavs_apply1_at("sqrt", cavs_apply1_at("shift", mean, 1e-5f, at), 0, at);
+    return cavs_sqrt_at(cavs_shift_at(mean, 1e-5f, at), 0, at);
 }
 
 /* Is p a row for x? */
@@ -27,9 +27,9 @@ static bool fits(struct cavs_function *f, const char *op, const struct cavs_para
 
 static struct cavs_symbol *normalised(struct cavs_symbol *x, struct cavs_place at)
 {
-    struct cavs_symbol *off = cavs_apply2_at("sub", x, cavs_mean_at(x, at), at);
+    struct cavs_symbol *off = cavs_sub_at(x, cavs_mean_at(x, at), at);
 
-    return cavs_apply2_at("div", off, root_mean_square(off, at), at);
+    return cavs_div_at(off, root_mean_square(off, at), at);
 }
 
 struct cavs_symbol *cavs_layer_norm_at(struct cavs_symbol *x, struct cavs_param *gain,
@@ -44,8 +44,8 @@ struct cavs_symbol *cavs_layer_norm_at(struct cavs_symbol *x, struct cavs_param 
         return NULL;
     y = normalised(x, at);
     if (gain)
-        y = cavs_apply2_at("mul", y, cavs_use_at(f, gain, at), at);
-    return bias ? cavs_apply2_at("add", y, cavs_use_at(f, bias, at), at) : y;
+        y = cavs_mul_at(y, cavs_use_at(f, gain, at), at);
+    return bias ? cavs_add_at(y, cavs_use_at(f, bias, at), at) : y;
 }
 
 /* ---- division by the root mean square: a kernel of its own ---- */
@@ -61,7 +61,7 @@ struct cavs_symbol *cavs_rms_norm_at(struct cavs_symbol *x, struct cavs_param *g
         return NULL;
     y = cavs__add_symbol(
         f, (struct cavs_symbol){.op = CAVS__OP_RMS_NORM, .width = x->width, .at = at}, 1, &x);
-    return gain ? cavs_apply2_at("mul", y, cavs_use_at(f, gain, at), at) : y;
+    return gain ? cavs_mul_at(y, cavs_use_at(f, gain, at), at) : y;
 }
 
 /* (g - y mean(y g)) / rms(x) */
@@ -71,9 +71,9 @@ static void diff_rms_norm(struct cavs__diff *d, struct cavs_symbol *y, struct ca
 
     if (!x->needs_grad)
         return;
-    along = cavs_mean_at(cavs_apply2_at("mul", y, g, y->at), y->at);
-    across = cavs_apply2_at("sub", g, cavs_apply2_at("mul", y, along, y->at), y->at);
-    cavs__contribute(d, y, x, cavs_apply2_at("div", across, root_mean_square(x, y->at), y->at));
+    along = cavs_mean_at(cavs_mul_at(y, g, y->at), y->at);
+    across = cavs_sub_at(g, cavs_mul_at(y, along, y->at), y->at);
+    cavs__contribute(d, y, x, cavs_div_at(across, root_mean_square(x, y->at), y->at));
 }
 
 const struct cavs__operator cavs__operator_rms_norm = {

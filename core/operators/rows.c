@@ -30,7 +30,7 @@ struct cavs_symbol *cavs_mean_at(struct cavs_symbol *x, struct cavs_place at)
 {
     struct cavs_symbol *sum = cavs_sum_at(x, at);
 
-    return sum ? cavs_apply1_at("scale", sum, 1.0f / (float)x->width, at) : NULL;
+    return sum ? cavs_scale_at(sum, 1.0f / (float)x->width, at) : NULL;
 }
 
 static void diff_row_sum(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)

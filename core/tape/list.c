@@ -89,7 +89,7 @@ static struct cavs_symbol *mean(struct cavs_function *f, int n, struct cavs_symb
 {
     struct cavs_symbol *share = cavs_constant_at(f, 1, 1.0f / (float)n, at);
 
-    return cavs_apply2_at("mul", reduce("add", n, x, at), share, at);
+    return cavs_mul_at(reduce("add", n, x, at), share, at);
 }
 
 /* Takes all entries together by an operator that reads two, in pairs and pairs of pairs; x is room
@@ -111,10 +111,10 @@ static void softmax(struct cavs_function *f, int n, struct cavs_symbol *const *x
     copy(n, x, room);
     largest = f->error ? NULL : cavs_max_children_at(new_list(f, n, room, at), at);
     for (int i = 0; i < n; i++)
-        out[i] = cavs_apply1_at("exp", cavs_apply2_at("sub", x[i], largest, at), 0, at);
+        out[i] = cavs_exp_at(cavs_sub_at(x[i], largest, at), 0, at);
     sum = f->error ? NULL : cavs_sum_children_at(new_list(f, n, out, at), at);
     for (int i = 0; i < n; i++)
-        out[i] = cavs_apply2_at("div", out[i], sum, at);
+        out[i] = cavs_div_at(out[i], sum, at);
 }
 
 /* The operator on entry i of the lists among its operands. */

@@ -113,7 +113,7 @@ static bool takes_list(const struct cavs_symbol *x)
  * are none yet. */
 static struct cavs_symbol *row_to_repeat(struct cavs_symbol *x, struct cavs_place at)
 {
-    return x && cavs__domain(x) < 0 ? cavs_apply1_at("copy", x, 0, at) : x;
+    return x && cavs__domain(x) < 0 ? cavs_copy_at(x, 0, at) : x;
 }
 
 static struct cavs_symbol *compute(struct unfolding *w, const struct cavs_symbol *x)
