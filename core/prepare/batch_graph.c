@@ -82,11 +82,12 @@ static void copy_sample(const struct cavs_data *d, struct cavs__shard_stage *t,
 {
     int64_t v0 = cavs__starts(sd)[sample];
     const int64_t *first = (const int64_t *)sd->first.p + sample;
+    int64_t nchildren = first[1] - first[0];
     int32_t at = t->start[i], n = t->start[i + 1] - at;
 
     cavs__column_read(d, &sd->function, v0, n, t->function + at);
     cavs__column_read(d, &sd->degree, v0, n, t->child_ptr + at);
-    cavs__column_read(d, &sd->child, first[0], first[1] - first[0], t->child + *children);
+    cavs__column_read(d, &sd->child, first[0], nchildren, t->child + *children);
     if (base_start)
         cavs__column_read(d, &sd->over, v0, n, t->over + at);
     for (int32_t v = at; v < at + n; v++) {
@@ -94,11 +95,12 @@ static void copy_sample(const struct cavs_data *d, struct cavs__shard_stage *t,
 
         t->sample_of[v] = i;
         t->child_ptr[v] = *children;
-        for (; degree > 0; degree--, ++*children)
-            t->child[*children] = t->child[*children] < 0 ? -1 : at + t->child[*children];
+        *children += degree;
         if (base_start)
             t->over[v] += base_start[i];
     }
+    for (int32_t *child = t->child + *children - nchildren; nchildren > 0; child++, nchildren--)
+        *child = *child < 0 ? -1 : at + *child;
 }
 
 /* Copies where the entries of each vertex begin, of an input that has values per entry. */

@@ -65,18 +65,25 @@ static void fill_vertex_section(int32_t *out, const struct cavs__schedule *sch, 
     }
 }
 
+/* The children of a V_t in a slot.  Where all children are read, there may be fewer than are read
+ * by number. */
+static void fill_children(int32_t *out, const struct cavs__schedule *sch, const struct cavs__vt *vt,
+                          int slots, int slot)
+{
+    const int32_t *first = sch->edge_ptr + vt->row0;
+
+    for (int r = 0; slots >= 0 && r < vt->n; r++)
+        out[r] = sch->edge_child[vt->edge0 + r * slots + slot];
+    for (int r = 0; slots < 0 && r < vt->n; r++)
+        out[r] = slot < first[r + 1] - first[r] ? sch->edge_child[first[r] + slot] : -1;
+}
+
 static void fill_child_section(int32_t *out, const struct cavs__schedule *sch,
                                const struct cavs_function *f, int slot)
 {
     for (int i = 0; i < sch->nvt; i++) {
-        const struct cavs__vt *vt = &sch->vt[i];
-
-        for (int r = 0; vt->function == f->number && r < vt->n; r++) {
-            int32_t first = sch->edge_ptr[vt->row0 + r], end = sch->edge_ptr[vt->row0 + r + 1];
-
-            /* where all children are read, there may be fewer than are read by number */
-            out[vt->frow0 + r] = slot < end - first ? sch->edge_child[first + slot] : -1;
-        }
+        if (sch->vt[i].function == f->number)
+            fill_children(out + sch->vt[i].frow0, sch, &sch->vt[i], f->slots, slot);
     }
 }
 
