@@ -14,19 +14,30 @@
 
 /* Vertices of one level and one function. */
 struct same_class {
-    const struct cavs__graph *g;
-    const int32_t *rep;
+    const int32_t *child_ptr, *child, *rep;
+    int nkeys, nedge_keys; /* that vertices of this function have */
+    const int32_t **keys, **edge_keys;
     bool slots; /* its children are in fixed slots */
 };
+
+/* Lists those of n keys that vertices of a function have. */
+static int keys_of(int32_t function, int n, const int32_t *const *keys, const bool *const *keyed,
+                   const int32_t **out)
+{
+    int found = 0;
+    for (int k = 0; k < n; k++)
+        if (!keyed || keyed[k][function])
+            out[found++] = keys[k];
+    return found;
+}
 
 /* Children that matter for equality: in fixed slots, missing children at the end are as good as
  * none. */
 static inline int32_t counted_children(const struct same_class *c, int32_t v)
 {
-    const struct cavs__graph *g = c->g;
-    int32_t begin = g->child_ptr[v], end = g->child_ptr[v + 1];
+    int32_t begin = c->child_ptr[v], end = c->child_ptr[v + 1];
     if (c->slots)
-        while (end > begin && g->child[end - 1] < 0)
+        while (end > begin && c->child[end - 1] < 0)
             end--;
     return end - begin;
 }
@@ -38,24 +49,27 @@ static inline int32_t child_rep(const int32_t *rep, int32_t c)
 
 static inline uint32_t hash_vertex(const struct same_class *c, int32_t v, int32_t nchild)
 {
-    const struct cavs__graph *g = c->g;
-    const int32_t *rep = c->rep, *child = g->child + g->child_ptr[v];
+    int32_t first = c->child_ptr[v];
     uint64_t h = (uint64_t)nchild;
-    for (int k = 0; k < g->nkeys; k++)
-        h = cavs__mix(h, (uint32_t)g->keys[k][v]);
+    for (int k = 0; k < c->nkeys; k++)
+        h = cavs__mix(h, (uint32_t)c->keys[k][v]);
     for (int32_t k = 0; k < nchild; k++)
-        h = cavs__mix(h, (uint32_t)child_rep(rep, child[k]));
-    for (int e = 0; e < g->nedge_keys; e++)
+        h = cavs__mix(h, (uint32_t)child_rep(c->rep, c->child[first + k]));
+    for (int e = 0; e < c->nedge_keys; e++)
         for (int32_t k = 0; k < nchild; k++)
-            h = cavs__mix(h, (uint32_t)g->edge_keys[e][g->child_ptr[v] + k]);
+            h = cavs__mix(h, (uint32_t)c->edge_keys[e][first + k]);
     return cavs__mixed(h);
 }
 
-static inline bool equal_edges(const struct cavs__graph *g, int32_t a, int32_t b, int32_t nchild)
+static inline bool equal_children(const struct same_class *c, int32_t a, int32_t b, int32_t nchild)
 {
-    for (int e = 0; e < g->nedge_keys; e++) {
-        const int32_t *keys = g->edge_keys[e];
-        if (memcmp(keys + g->child_ptr[a], keys + g->child_ptr[b], (size_t)nchild * sizeof *keys))
+    const int32_t *child_a = c->child + c->child_ptr[a], *child_b = c->child + c->child_ptr[b];
+    for (int32_t k = 0; k < nchild; k++)
+        if (child_rep(c->rep, child_a[k]) != child_rep(c->rep, child_b[k]))
+            return false;
+    for (int e = 0; e < c->nedge_keys; e++) {
+        const int32_t *keys = c->edge_keys[e];
+        if (memcmp(keys + c->child_ptr[a], keys + c->child_ptr[b], (size_t)nchild * sizeof *keys))
             return false;
     }
     return true;
@@ -63,18 +77,12 @@ static inline bool equal_edges(const struct cavs__graph *g, int32_t a, int32_t b
 
 static inline bool equal(const struct same_class *c, int32_t a, int32_t b, int32_t nchild)
 {
-    const struct cavs__graph *g = c->g;
-    const int32_t *rep = c->rep;
     if (counted_children(c, b) != nchild)
         return false;
-    for (int k = 0; k < g->nkeys; k++)
-        if (g->keys[k][a] != g->keys[k][b])
+    for (int k = 0; k < c->nkeys; k++)
+        if (c->keys[k][a] != c->keys[k][b])
             return false;
-    const int32_t *child_a = g->child + g->child_ptr[a], *child_b = g->child + g->child_ptr[b];
-    for (int32_t k = 0; k < nchild; k++)
-        if (child_rep(rep, child_a[k]) != child_rep(rep, child_b[k]))
-            return false;
-    return equal_edges(g, a, b, nchild);
+    return nchild == 0 || equal_children(c, a, b, nchild);
 }
 
 /* The vertex in the table equal to v, or v itself, which is then in the table. */
@@ -96,8 +104,17 @@ enum { AHEAD = 16 }; /* vertices whose places in the table are fetched together 
 static int32_t merge_class(const struct cavs__graph *g, struct cavs__schedule_work *w,
                            const int32_t *member, int32_t n, int32_t *out)
 {
-    const struct same_class c = {g, w->rep, g->slots[g->function[member[0]]] >= 0};
-    int32_t found = 0, *rep = w->rep;
+    int32_t f = g->function[member[0]], found = 0, *rep = w->rep;
+    const int32_t *keys[g->nkeys + 1], *edge_keys[g->nedge_keys + 1];
+    const struct same_class c = {
+        .child_ptr = g->child_ptr,
+        .child = g->child,
+        .rep = rep,
+        .nkeys = keys_of(f, g->nkeys, g->keys, g->keyed, keys),
+        .nedge_keys = keys_of(f, g->nedge_keys, g->edge_keys, g->edge_keyed, edge_keys),
+        .keys = keys,
+        .edge_keys = edge_keys,
+        .slots = g->slots[f] >= 0};
     cavs__table_empty(&w->table, (size_t)n);
     const struct cavs__table t = w->table; /* one that no store in the loop can change */
     for (int32_t first = 0; first < n; first += AHEAD) {
@@ -110,9 +127,10 @@ static int32_t merge_class(const struct cavs__graph *g, struct cavs__schedule_wo
         }
         for (int32_t i = 0; i < m; i++) {
             int32_t v = member[first + i];
-            rep[v] = look_up(&c, &t, v, nchild[i], hash[i]);
+            int32_t same = look_up(&c, &t, v, nchild[i], hash[i]);
+            rep[v] = same;
             out[found] = v;
-            found += rep[v] == v;
+            found += same == v;
         }
     }
     return found;

@@ -32,8 +32,10 @@ struct cavs__graph {
                        * children; -1: as many as the vertex has children */
     int nkeys; /* for merging: equal vertices have equal keys, functions and children's rows */
     const int32_t *const *keys;      /* [nkeys][n] */
+    const bool *const *keyed;        /* [nkeys][nfunctions] whose vertices have it; NULL: all do */
     int nedge_keys;                  /* the same for each child */
     const int32_t *const *edge_keys; /* [nedge_keys][child_ptr[n]] */
+    const bool *const *edge_keyed;
 };
 
 /* A batching task: M_t = n vertices of one function, evaluated together. */

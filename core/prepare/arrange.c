@@ -8,50 +8,40 @@
 
 /* ---- the schedule ---- */
 
-/* Ids that a vertex's own function does not pull must not keep equal vertices apart. */
-static int make_keys(const struct cavs__shard *shard, struct cavs__shard_stage *t,
-                     const struct cavs_stage *stage, const int32_t **keys)
+/* What equal vertices have in common beside their children. */
+struct keys {
+    int n;
+    const int32_t **values;
+    const bool **pulled; /* ids that a vertex's own function does not pull keep nothing apart */
+};
+
+/* Places in another stage as the rows that are there: equal vertices are one. */
+static const int32_t *rows_of(const struct cavs__shard *shard, struct cavs__shard_stage *t,
+                              const struct cavs__input *in)
 {
-    int n = 0;
+    const struct cavs__shard_stage *from = &shard->stages[in->vertices_of->number];
+    const int32_t *ids = t->ids[in->number];
 
-    for (int k = 0; k < stage->ninputs; k++) {
-        const struct cavs__input *in = stage->inputs[k];
-        const struct cavs__shard_stage *from =
-            in->vertices_of ? &shard->stages[in->vertices_of->number] : NULL;
-
-        if (in->per != CAVS__PER_VERTEX)
-            continue;
-
-        for (int v = 0; v < t->n; v++) {
-            int32_t id =
-                in->pulled[t->function[v]] ? t->ids[k][v] : -1; /* of float rows, their numbers */
-
-            t->keys[k][v] =
-                id < 0 || !from ? id : from->schedule.row_of[from->start[t->sample_of[v]] + id];
-        }
-        keys[n++] = t->keys[k];
-    }
-    return n;
+    for (int v = 0; v < t->n; v++)
+        t->keys[in->number][v] = ids[v] < 0 || !in->pulled[t->function[v]]
+                                     ? ids[v]
+                                     : from->schedule.row_of[from->start[t->sample_of[v]] + ids[v]];
+    return t->keys[in->number];
 }
 
-/* The same as make_keys() for what a vertex pulls for each child. */
-static int make_edge_keys(struct cavs__shard_stage *t, const struct cavs_stage *stage,
-                          const int32_t **keys)
+/* Lists the keys that vertices have, or with PER_EDGE their children. */
+static void make_keys(const struct cavs__shard *shard, struct cavs__shard_stage *t,
+                      const struct cavs_stage *stage, enum cavs__per per, struct keys *keys)
 {
-    int n = 0;
-
     for (int k = 0; k < stage->ninputs; k++) {
         const struct cavs__input *in = stage->inputs[k];
 
-        if (in->per != CAVS__PER_EDGE)
+        if (in->per != per)
             continue;
-        for (int v = 0; v < t->n; v++) {
-            for (int e = t->child_ptr[v]; e < t->child_ptr[v + 1]; e++)
-                t->keys[k][e] = in->pulled[t->function[v]] ? t->ids[k][e] : -1;
-        }
-        keys[n++] = t->keys[k];
+        keys->values[keys->n] =
+            per == CAVS__PER_VERTEX && in->vertices_of ? rows_of(shard, t, in) : t->ids[k];
+        keys->pulled[keys->n++] = in->pulled;
     }
-    return n;
 }
 
 static int make_schedule(const struct cavs__batch *b, struct cavs__shard *shard,
@@ -59,7 +49,9 @@ static int make_schedule(const struct cavs__batch *b, struct cavs__shard *shard,
 {
     struct cavs__shard_stage *t = &shard->stages[stage->number];
     bool merge = b->plan->stages[stage->number].mergeable && !b->how.apart;
-    const int32_t *keys[stage->ninputs + 1], *edge_keys[stage->ninputs + 1];
+    const int32_t *values[2][stage->ninputs + 1];
+    const bool *pulled[2][stage->ninputs + 1];
+    struct keys keys = {0, values[0], pulled[0]}, edge_keys = {0, values[1], pulled[1]};
     int slots[stage->nfunctions];
     struct cavs__graph g = {.n = t->n,
                             .nfunctions = stage->nfunctions,
@@ -67,14 +59,18 @@ static int make_schedule(const struct cavs__batch *b, struct cavs__shard *shard,
                             .child_ptr = t->child_ptr,
                             .child = t->child,
                             .slots = slots,
-                            .keys = keys,
-                            .edge_keys = edge_keys};
+                            .keys = values[0],
+                            .keyed = pulled[0],
+                            .edge_keys = values[1],
+                            .edge_keyed = pulled[1]};
 
     for (int j = 0; j < stage->nfunctions; j++)
         slots[j] = stage->functions[j]->slots;
     if (merge) {
-        g.nkeys = make_keys(shard, t, stage, keys);
-        g.nedge_keys = make_edge_keys(t, stage, edge_keys);
+        make_keys(shard, t, stage, CAVS__PER_VERTEX, &keys);
+        make_keys(shard, t, stage, CAVS__PER_EDGE, &edge_keys);
+        g.nkeys = keys.n;
+        g.nedge_keys = edge_keys.n;
     }
     if (cavs__schedule_make(&t->schedule, &g, b->how.policy, merge) != 0)
         return cavs__fail_nomem("schedule", 0);

@@ -54,8 +54,8 @@ struct cavs__shard_stage {
     int32_t **ids;      /* [ninputs][n] id inputs */
     int32_t *start;     /* [samples of the shard + 1] first vertex of each sample */
     int cap_start;
-    int32_t **keys;    /* [ninputs][n] for merging, of edge inputs per child */
-    int *cap_ids;      /* [ninputs] capacity of ids and keys of inputs per edge or entry */
+    int32_t **keys;    /* [ninputs][n] for merging, of inputs that name vertices: their rows */
+    int *cap_ids;      /* [ninputs] capacity of ids of inputs per edge or entry */
     int32_t **ids_ptr; /* [ninputs][n + 1] of inputs per entry: first of each vertex in ids */
     int32_t *entries, *longest; /* [nlists] entries in all, and most of one vertex */
     struct cavs__schedule schedule;

@@ -36,7 +36,7 @@ int cavs__reserve_vertices(struct cavs__shard_stage *t, const struct cavs_stage 
             rc = cavs__grow(&t->ids_ptr[i], (size_t)n + 1);
         else
             rc = cavs__grow(&t->ids[i], (size_t)n);
-        if (!rc)
+        if (!rc && stage->inputs[i]->vertices_of)
             rc = cavs__grow(&t->keys[i], (size_t)n);
     }
     if (!rc)
@@ -55,8 +55,6 @@ int cavs__reserve_values(struct cavs__shard_stage *t, const struct cavs__input *
                           (long long)n);
     n += n / 4 + 1;
     rc = cavs__grow(&t->ids[in->number], (size_t)n);
-    if (!rc && in->per == CAVS__PER_EDGE)
-        rc = cavs__grow(&t->keys[in->number], (size_t)n);
     if (!rc)
         t->cap_ids[in->number] = (int)n;
     return rc;
