@@ -6,6 +6,10 @@
  * of rows of dy is copied into panels, and of x into strips as wide as a tile is high: tiles then
  * read two contiguous streams.  As rows are copied, they may as well be gathered.  What is cut of a
  * sum adds up in the same order, so the bits are those of one chain.
+ *
+ * Operands come from memory for the most part.  So of many rows a panel of dy is copied at a time,
+ * while it is in L2: the tiles of the panel before have fetched its rows, a line at each step (Zen
+ * 4, from memory: 256 rows, 256 x 768, 104 GFLOP/s and 109, 100 x 768 95 and 106).
  */
 #include "codelets/products/blocks.h"
 #include "codelets/products/gemm_tile.h"
@@ -16,17 +20,20 @@
 enum {
     ROWS = 256,                          /* of x and dy in a block */
     X_COLS = 37 * CAVS__PANEL_TILE_ROWS, /* with ROWS 530 KB */
-    DY_COLS = 768                        /* with ROWS 768 KB; some threads have stacks of 2 MB */
+    DY_COLS = 8 * CAVS__PANEL            /* with ROWS 262 KB; both are to stay in L2 */
 };
+
+/* Rows of so many columns are fetched while another one is copied. */
+enum { FAR_COLS = 512 };
 
 /* So little work does not pay for copies: each number of x is used n times, and of dy k times. */
 enum { FEW_ROWS = 40, NARROW = CAVS__PANEL };
 
 /* A row that will be copied soon, of those before `end`: it may come from far, and where rows are
  * gathered nobody can guess from where. */
-static const float *row_ahead(const struct cavs__gemm_rows *v, int r, int end)
+static const float *row_ahead(const struct cavs__gemm_rows *v, int r, int end, int ahead)
 {
-    const float *row = cavs__gemm_row(v, r + 2 < end ? r + 2 : end - 1);
+    const float *row = cavs__gemm_row(v, r + ahead < end ? r + ahead : end - 1);
 
     return row ? row : v->p;
 }
@@ -36,10 +43,11 @@ CAVS__CLONES static void copy_panels(const struct cavs__gemm_rows *v, int r, int
                                      int cols, float *panels)
 {
     const ptrdiff_t pitch = (ptrdiff_t)rows * CAVS__PANEL;
-    const int whole = cols / CAVS__PANEL, rest = cols % CAVS__PANEL;
+    const int whole = cols / CAVS__PANEL, rest = cols % CAVS__PANEL, far = 1 + FAR_COLS / cols;
 
     for (int p = 0; p < rows; p++, panels += CAVS__PANEL) {
-        const float *from = cavs__gemm_row(v, r + p), *ahead = row_ahead(v, r + p, r + rows) + c;
+        const float *from = cavs__gemm_row(v, r + p),
+                    *ahead = row_ahead(v, r + p, r + rows, far) + c;
         float *const last = panels + whole * pitch;
 
         if (from)
@@ -85,7 +93,7 @@ CAVS__CLONES static void copy_strips(const struct cavs__tiles *s, const struct c
     for (int left = cols; left > 0; left -= width[n++])
         width[n] = cavs__next_tile(s, left);
     for (int p = 0; p < rows; p++) {
-        const float *from = cavs__gemm_row(v, r + p), *ahead = row_ahead(v, r + p, r + rows) + c;
+        const float *from = cavs__gemm_row(v, r + p), *ahead = row_ahead(v, r + p, r + rows, 2) + c;
         float *to = strips;
 
         if (from)
@@ -103,6 +111,15 @@ CAVS__CLONES static void copy_strips(const struct cavs__tiles *s, const struct c
     }
 }
 
+/* Columns of dy that are copied at once: of rows that lie side by side a panel.  Nobody fetches
+ * those that are gathered, so more of each is read at once; and so it is where there are few. */
+static int columns_at_once(const struct cavs__gemm_rows *dy, int rows)
+{
+    const int most = dy->index ? DY_COLS : CAVS__PANEL, panels = most / CAVS__PANEL * ROWS / rows;
+
+    return panels * CAVS__PANEL;
+}
+
 /* All of dw by rows [r, r + t.depth). */
 static __attribute__((noinline)) void rows_of(const struct cavs__tiles *s, int r, int n, int k,
                                               const struct cavs__gemm_rows *x,
@@ -110,20 +127,22 @@ static __attribute__((noinline)) void rows_of(const struct cavs__tiles *s, int r
 {
     float strips[ROWS * X_COLS] __attribute__((aligned(64)));
     float panels[ROWS * DY_COLS + CAVS__AHEAD * CAVS__PANEL] __attribute__((aligned(64)));
-    const ptrdiff_t pitch = (ptrdiff_t)t.depth * CAVS__PANEL;
+    const int at_once = columns_at_once(dy, t.depth);
     float *const dw = t.c;
 
-    for (int j = 0; j < n; j += DY_COLS) {
-        const int wide = smaller(DY_COLS, n - j);
+    t.a = strips;
+    for (int c = 0; c < k; c += X_COLS) {
+        const int high = smaller(X_COLS, k - c);
 
-        copy_panels(dy, r, t.depth, j, wide, panels);
-        for (int c = 0; c < k; c += X_COLS) {
-            const int high = smaller(X_COLS, k - c);
+        copy_strips(s, x, r, t.depth, c, high, strips);
+        for (int j = 0; j < n; j += at_once) {
+            const int wide = smaller(at_once, n - j);
 
-            copy_strips(s, x, r, t.depth, c, high, strips);
-            t.a = strips;
+            copy_panels(dy, r, t.depth, j, wide, panels);
             t.c = dw + c * t.ldc + j;
-            cavs__tile_panels(s, high, wide, panels, pitch, CAVS__STRIPS, t);
+            t.next = j + wide < n && !dy->index ? dy->p + r * dy->ld + j + wide : NULL;
+            t.next_step = dy->ld;
+            cavs__tile_strips(s, high, wide, panels, t);
         }
     }
 }

@@ -25,23 +25,26 @@ int cavs__next_tile(const struct cavs__tiles *s, int rows)
     return rows > 0 ? parts_of(rows, parts_of(rows, s->panel_rows)) : 0;
 }
 
-/* What tile number n of a panel fetches: a half of the next panel, the other half, and then what it
- * reads itself, which costs nothing. */
-static const float *to_fetch(const struct cavs__tile *t, int n)
-{
-    return t->next && n < 2 ? t->next + (ptrdiff_t)n * t->depth * CAVS__LINE : t->b;
-}
+/* How panels are gone through: from the first to the last, or back. */
+enum sweep { FORTH, BACK };
 
-/* c (rows, width) = or += a b with b in one panel, or in as many as a tile takes; t.next: the next
- * one, or NULL.  c may come from far, all of it: each tile fetches that of the next one, which it
- * starts from or overwrites, little by little, as a core has room for few lines that are under
- * way. */
+/* c (rows, width) = or += a b with b in one panel, or in as many as a tile takes; t.next: what will
+ * be the next one, or NULL.  The first tile fetches a half of that, the second the other; all
+ * others what they read themselves, which costs nothing.  c may come from far, all of it: each tile
+ * fetches that of the next one, which it starts from or overwrites, little by little, as a core has
+ * room for few lines that are under way.
+ *
+ * Tiles share a record, written member by member.  A copy of one that has just been written to
+ * would wait until that, and what the tile before has stored, has reached L1. */
 static void by_panel(const struct cavs__tiles *s, int rows, int width, bool strips,
                      struct cavs__tile t)
 {
     const int first = cavs__next_tile(s, rows);
-    float *const top = t.c;
-    int done = 0;
+    const float *const b = t.b, *fetched = t.next;
+    const ptrdiff_t next_step = t.next_step,
+                    half = strips ? CAVS__LINE : (ptrdiff_t)t.depth * CAVS__LINE;
+    float *c = t.c, *const top = t.c;
+    int halves = fetched ? 2 : 0;
 
     for (int r = first, next; r > 0; r = next) {
         const int most = s->panel_vecs[r - 1] * s->lanes;
@@ -53,17 +56,19 @@ static void by_panel(const struct cavs__tiles *s, int rows, int width, bool stri
             t.step = r;
         for (int j = 0; j < width; j += most) {
             const int w = smaller(most, width - j), vecs = parts_of(w, s->lanes);
-            struct cavs__tile u = t;
 
-            u.b += j;
-            u.c += j;
-            u.tail = w - (vecs - 1) * s->lanes;
-            u.next = to_fetch(&t, done++);
-            u.c_next = (next > 0 ? t.c + r * t.ldc : top + width) + j;
-            s->panel_fn[u.tail < s->lanes][r - 1][vecs - 1](&u);
+            t.b = b + j;
+            t.c = c + j;
+            t.tail = w - (vecs - 1) * s->lanes;
+            t.next = halves > 0 ? fetched : t.b;
+            t.next_step = halves > 0 ? next_step : CAVS__LINE;
+            if (halves-- > 0)
+                fetched += half;
+            t.c_next = (next > 0 ? c + r * t.ldc : top + width) + j;
+            s->panel_fn[t.tail < s->lanes][r - 1][vecs - 1](&t);
         }
         t.a += r * (strips ? t.depth : t.row);
-        t.c += r * t.ldc;
+        c += r * t.ldc;
     }
 }
 
@@ -76,35 +81,50 @@ static int columns_at_a_time(const struct cavs__tiles *s, int rows)
     return most > CAVS__PANEL ? most : CAVS__PANEL;
 }
 
-void cavs__tile_panels(const struct cavs__tiles *s, int rows, int cols, const float *panels,
-                       ptrdiff_t pitch, enum cavs__sweep sweep, struct cavs__tile t)
+/* c (rows, cols) = or += a b with b in panels `pitch` apart. */
+static void by_panels(const struct cavs__tiles *s, int rows, int cols, const float *panels,
+                      ptrdiff_t pitch, enum sweep sweep, struct cavs__tile t)
 {
     const int at_a_time = columns_at_a_time(s, rows), n = parts_of(cols, at_a_time),
-              way = sweep == CAVS__BACK ? -1 : 1;
+              way = sweep == BACK ? -1 : 1;
     const ptrdiff_t wide = at_a_time / CAVS__PANEL * pitch;
     float *const c = t.c;
 
-    if (sweep == CAVS__STRIPS)
-        t.row = 1;
     t.ldb = pitch;
+    t.next_step = CAVS__LINE;
     for (int i = 0, at = way < 0 ? n - 1 : 0; i < n; i++, at += way) {
         t.b = panels + at * wide;
         t.c = c + at * at_a_time;
         t.next = rows > FEW_ROWS && i + 1 < n ? t.b + way * wide : NULL;
-        by_panel(s, rows, smaller(at_a_time, cols - at * at_a_time), sweep == CAVS__STRIPS, t);
+        by_panel(s, rows, smaller(at_a_time, cols - at * at_a_time), false, t);
+    }
+}
+
+void cavs__tile_strips(const struct cavs__tiles *s, int rows, int cols, const float *panels,
+                       struct cavs__tile t)
+{
+    float *const c = t.c;
+
+    t.row = 1;
+    for (int j = 0; j < cols; j += CAVS__PANEL) {
+        t.b = panels + (ptrdiff_t)j * t.depth;
+        t.c = c + j;
+        by_panel(s, rows, smaller(CAVS__PANEL, cols - j), true, t);
+        if (t.next)
+            t.next += CAVS__PANEL;
     }
 }
 
 /* Which way to go through w this time: where the last product by it ended its panels may be in L2
  * still, and the V_t of a chain are multiplied by the same w, one after the other.  A bit for each
  * w of this thread, or for some of them. */
-static enum cavs__sweep next_sweep(const float *w)
+static enum sweep next_sweep(const float *w)
 {
     static _Thread_local uint64_t back;
     const uint64_t bit = UINT64_C(1) << ((uintptr_t)w / 4096 * UINT64_C(0x9e3779b97f4a7c15) >> 58);
 
     back ^= bit;
-    return back & bit ? CAVS__FORTH : CAVS__BACK;
+    return back & bit ? FORTH : BACK;
 }
 
 /* x (rows, cols) where it is, or in `room` with `rows` rows of cols + CAVS__LINE; sets the pitch.
@@ -134,7 +154,7 @@ void cavs__tiled_gemm_panels(const struct cavs__tiles *s, int m, int n, int k, c
         clear(m, n, y, ldy);
     for (int r = 0; r < m; r += ROWS) {
         const int rows = smaller(ROWS, m - r);
-        const enum cavs__sweep sweep = next_sweep(w);
+        const enum sweep sweep = next_sweep(w);
 
         for (int p = 0; p < k; p += DEPTH) {
             t.depth = smaller(DEPTH, k - p);
@@ -142,7 +162,7 @@ void cavs__tiled_gemm_panels(const struct cavs__tiles *s, int m, int n, int k, c
             t.a = apart(rows, t.depth, x + r * ldx + p, &t.row, room);
             t.c = y + r * ldy;
             t.load = accumulate || p > 0;
-            cavs__tile_panels(s, rows, n, w + (ptrdiff_t)p * CAVS__PANEL, pitch, sweep, t);
+            by_panels(s, rows, n, w + (ptrdiff_t)p * CAVS__PANEL, pitch, sweep, t);
         }
     }
 }

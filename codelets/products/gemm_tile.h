@@ -30,9 +30,10 @@ struct cavs__tile {
     int depth;
     int tail;  /* columns of the last vector; only "part" tiles look at it */
     bool load; /* start from c instead of zero */
-    /* Tiles of panels: what is fetched into L2, a cache line at each step.  NULL: nothing; then it
-     * is some other line that is there already. */
+    /* Tiles of panels: what is fetched into L2, a cache line at each step, next_step from one to
+     * the next; of a panel or of strips, what comes after it, NULL: nothing. */
     const float *next;
+    ptrdiff_t next_step;
     /* Where c of the next tile begins: a row of it is fetched, too, every so many steps. */
     const float *c_next;
     int steps;
@@ -78,13 +79,11 @@ void cavs__tiled_gemm(const struct cavs__tiles *s, int m, int n, int k, const fl
 /* gemm_panels.c.  Rows are spread evenly over tiles, 16 = 8 + 8 and not 14 + 2, as thin tiles are
  * slow: so many of `rows` go into the next tile. */
 int cavs__next_tile(const struct cavs__tiles *s, int rows);
-/* How panels are gone through: from the first to the last, or back; forth with strips: a is
- * transposed, a tile's rows side by side for each step, and all steps of a tile before those of the
- * next. */
-enum cavs__sweep { CAVS__FORTH, CAVS__BACK, CAVS__STRIPS };
-/* c (rows, cols) = or += a b with b in panels `pitch` apart. */
-void cavs__tile_panels(const struct cavs__tiles *s, int rows, int cols, const float *panels,
-                       ptrdiff_t pitch, enum cavs__sweep sweep, struct cavs__tile t);
+/* c (rows, cols) = or += a b with b in panels, one after the other, and a in strips: transposed, a
+ * tile's rows side by side for each step, and all steps of a tile before those of the next.
+ * t.next, with t.next_step from one to the next: rows whose first `cols` columns are fetched. */
+void cavs__tile_strips(const struct cavs__tiles *s, int rows, int cols, const float *panels,
+                       struct cavs__tile t);
 void cavs__tiled_gemm_panels(const struct cavs__tiles *s, int m, int n, int k, const float *x,
                              ptrdiff_t ldx, const float *w, ptrdiff_t pitch, float *y,
                              ptrdiff_t ldy, bool accumulate);
@@ -215,7 +214,7 @@ TILE_INLINE void fetch_row(const float *c, int cols)
 /* The same for b in panels: whole vectors of it can be read, and what comes next is known. */
 TILE_INLINE void panel_tile(int rows, int vecs, bool part, const struct cavs__tile *t)
 {
-    const ptrdiff_t row = t->row, step = t->step, ldb = t->ldb;
+    const ptrdiff_t row = t->row, step = t->step, ldb = t->ldb, next_step = t->next_step;
     const float *a[THIRDS], *b = t->b, *next = t->next, *c = t->c_next;
     vec acc[CAVS__PANEL_TILE_ROWS * CAVS__PANEL_TILE_VECS], bp[CAVS__PANEL_TILE_VECS];
 
@@ -250,7 +249,7 @@ TILE_INLINE void panel_tile(int rows, int vecs, bool part, const struct cavs__ti
             for (int i = 0; i < (rows + 2) / 3; i++)
                 a[i] += step;
             b += CAVS__PANEL;
-            next += CAVS__LINE;
+            next += next_step;
         }
     }
     store_tile(acc, rows, vecs, part, t);
