@@ -403,6 +403,12 @@ tests_ranks_guest_SOURCES = tests/ranks_guest.c
 tests_ranks_guest_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_ranks_guest_LDADD = $(LDADD) $(MPI_LIBS)
 CLEANFILES += tests/ranks_guest
+EXTRA_PROGRAMS += tests/ranks_unread
+check_DATA += tests/ranks_unread
+tests_ranks_unread_SOURCES = tests/ranks_unread.c
+tests_ranks_unread_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_ranks_unread_LDADD = $(LDADD) $(MPI_LIBS)
+CLEANFILES += tests/ranks_unread
 endif
 dist_check_SCRIPTS += tests/test_ranks.t tests/test_ranks_start.t tests/test_ranks_resume.t
 LONG_TESTS += tests/ranks_long.t tests/ranks_hosts_long.t

@@ -85,6 +85,9 @@ sed 's/^rank [0-2]://' "$work/out" | sort -u >"$work/heard"
     [ "$(grep -o 'rank 1: out of memory: ranks' "$work/heard" | wc -l)" -ge 4 ] && grep -q ' made;$' "$work/heard"
 ok $? "or while ranks find one another: none is made, and all may try again" "$work/err" "$work/out"
 
+mpirun -np 2 "$tests/ranks_unread" >"$work/out" 2>"$work/err" && [ "$(grep -c ': 0 unread$' "$work/out")" -eq 2 ]
+ok $? "a rank whose watch is slow has read all words of the others at its end" "$work/err" "$work/out"
+
 # --- packed data that are larger than what a rank may have in memory --------------------------------
 
 # An epoch in random order.  A rank has its rows of some batches, of 4 MB each, and of the file's pages those alone that

@@ -41,6 +41,8 @@ static void wait_for_exit_of_all(struct cavs__ranks *r)
         return;
     while (MPI_Test(&all, &here, MPI_STATUS_IGNORE) == MPI_SUCCESS && !here)
         nanosleep(&moment, NULL);
+    if (here)
+        cavs__watch_hear_out(r);
 }
 
 static void finalize(void)
@@ -159,6 +161,7 @@ static int open_in(MPI_Comm world, int count, struct cavs__ranks **out)
     rc = cavs__ranks_same_version(r);
     if (!rc)
         rc = cavs__ranks_agree(r, cavs__watch_start(r));
+    r->watched = !rc;
     if (rc)
         cavs__ranks_close(r);
     else

@@ -23,6 +23,7 @@ struct cavs__ranks {
     starpu_data_handle_t words[2]; /* from this rank to itself, see carrier.c */
     int last_word[2];
     bool guarded; /* all ranks have tried to start their watch */
+    bool watched; /* and have done so */
     struct cavs__watch *guard;
     struct cavs__word *room; /* for a meeting, which must not fail at one rank alone */
 };
@@ -46,6 +47,8 @@ void cavs__mpi_abort(MPI_Comm world, int status);
 /* watch.c */
 int cavs__watch_start(struct cavs__ranks *r);
 void cavs__watch_stop(struct cavs__ranks *r);
+/* Takes what the others have said, when no thread listens any more, neither here nor there. */
+void cavs__watch_hear_out(struct cavs__ranks *r);
 /* This process ends in the midst of a run: the others hear nothing of it any more. */
 void cavs__watch_fall_silent(struct cavs__ranks *r);
 

@@ -16,11 +16,12 @@
 #include "core/base/error.h"
 #include "core/ranks/mpi.h"
 
-enum { TURN = 250000000 /* nanoseconds */, PATIENCE = 24 /* turns */, TAG = 1 };
+enum { TURN = 250000000 /* nanoseconds */, PATIENCE = 24 /* turns */, TAG = 1, LAST = 1 };
 
 struct peer {
     int rank, silent; /* turns */
-    char heard, said;
+    char heard, said; /* LAST: there will be no other word */
+    bool ended;       /* the last one was heard */
     MPI_Request hear, say;
 };
 
@@ -38,17 +39,23 @@ static void listen_to(const struct cavs__ranks *r, struct peer *p)
     MPI_Irecv(&p->heard, 1, MPI_CHAR, p->rank, TAG, r->watch, &p->hear);
 }
 
+static void take_word(const struct cavs__ranks *r, struct peer *p)
+{
+    p->silent = 0;
+    p->ended = p->heard == LAST;
+    if (!p->ended)
+        listen_to(r, p);
+}
+
 static void look_at(const struct cavs__ranks *r, struct peer *p)
 {
     int done = 1;
 
     p->silent++;
-    for (int heard = 1; heard;) {
+    for (int heard = 1; heard && !p->ended;) {
         MPI_Test(&p->hear, &heard, MPI_STATUS_IGNORE);
-        if (heard) {
-            p->silent = 0;
-            listen_to(r, p);
-        }
+        if (heard)
+            take_word(r, p);
     }
     if (p->say != MPI_REQUEST_NULL)
         MPI_Test(&p->say, &done, MPI_STATUS_IGNORE);
@@ -118,16 +125,41 @@ void cavs__watch_fall_silent(struct cavs__ranks *r)
     join_thread(r->guard);
 }
 
+/* A word that nobody takes stays MPI's, and UCX, which MPICH of Debian has below it, says so at its
+ * end, on stdout, in the midst of the results.  So each rank hears all that others have said.  All
+ * of them call, and have a watch whose thread has ended. */
+void cavs__watch_hear_out(struct cavs__ranks *r)
+{
+    struct cavs__watch *w = r->guard;
+
+    for (int i = 0; i < w->npeers; i++) {
+        struct peer *p = &w->peers[i];
+
+        MPI_Wait(&p->say, MPI_STATUS_IGNORE);
+        p->said = LAST;
+        MPI_Isend(&p->said, 1, MPI_CHAR, p->rank, TAG, r->watch, &p->say);
+    }
+    for (int i = 0; i < w->npeers; i++) {
+        while (!w->peers[i].ended) {
+            MPI_Wait(&w->peers[i].hear, MPI_STATUS_IGNORE);
+            take_word(r, &w->peers[i]);
+        }
+        MPI_Wait(&w->peers[i].say, MPI_STATUS_IGNORE);
+    }
+}
+
 /* Ends the watch when all ranks are at their end. */
 void cavs__watch_stop(struct cavs__ranks *r)
 {
     struct cavs__watch *w = r->guard;
+    bool all = r->guarded && cavs__ranks_agree_on(r, "the end", CAVS_OK) == CAVS_OK && r->watched;
 
-    if (r->guarded)
-        cavs__ranks_agree_on(r, "the end", CAVS_OK);
     join_thread(w);
+    if (all)
+        cavs__watch_hear_out(r);
     for (int i = 0; w && i < w->npeers; i++) {
-        MPI_Cancel(&w->peers[i].hear);
+        if (w->peers[i].hear != MPI_REQUEST_NULL)
+            MPI_Cancel(&w->peers[i].hear);
         MPI_Wait(&w->peers[i].hear, MPI_STATUS_IGNORE);
         if (w->peers[i].say != MPI_REQUEST_NULL)
             MPI_Request_free(&w->peers[i].say);
