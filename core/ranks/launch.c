@@ -250,12 +250,23 @@ static bool has_others(void)
     return count > 1;
 }
 
+/* mpirun of MPICH ends as soon as it hears of the end of all: what it has not read by then of what
+ * ranks have said is lost. */
+static void let_be_read(void)
+{
+    const struct timespec moment = {0, 300000000};
+
+    if (waits_for_all())
+        nanosleep(&moment, NULL);
+}
+
 /* MPI_Abort() of MPICH may wait for a rank that is in MPI_Finalize(), which waits for this one.  A
  * signal that ends this process is the end of all for its mpirun, too. */
 void cavs__mpi_abort(MPI_Comm world, int status)
 {
     signal(SIGALRM, SIG_DFL);
     alarm(PATIENCE);
+    let_be_read();
     MPI_Abort(world, status);
 }
 
