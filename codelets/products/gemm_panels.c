@@ -25,9 +25,6 @@ int cavs__next_tile(const struct cavs__tiles *s, int rows)
     return rows > 0 ? parts_of(rows, parts_of(rows, s->panel_rows)) : 0;
 }
 
-/* How panels are gone through: from the first to the last, or back. */
-enum sweep { FORTH, BACK };
-
 /* c (rows, width) = or += a b with b in one panel, or in as many as a tile takes; t.next: what will
  * be the next one, or NULL.  The first tile fetches a half of that, the second the other; all
  * others what they read themselves, which costs nothing.  c may come from far, all of it: each tile
@@ -80,6 +77,9 @@ static int columns_at_a_time(const struct cavs__tiles *s, int rows)
 
     return most > CAVS__PANEL ? most : CAVS__PANEL;
 }
+
+/* How panels are gone through: from the first to the last, or back. */
+enum sweep { FORTH, BACK };
 
 /* c (rows, cols) = or += a b with b in panels `pitch` apart. */
 static void by_panels(const struct cavs__tiles *s, int rows, int cols, const float *panels,
