@@ -397,18 +397,16 @@ tests_ranks_trial_SOURCES = tests/ranks_trial.c tests/failing_alloc.c tests/fail
 tests_ranks_trial_LDADD = $(tests_test_allocation_LDADD)
 CLEANFILES += tests/ranks_trial
 if HAVE_MPI
-EXTRA_PROGRAMS += tests/ranks_guest
-check_DATA += tests/ranks_guest
+mpi_programs = tests/ranks_guest tests/ranks_unread
+EXTRA_PROGRAMS += $(mpi_programs)
+check_DATA += $(mpi_programs)
+CLEANFILES += $(mpi_programs)
 tests_ranks_guest_SOURCES = tests/ranks_guest.c
 tests_ranks_guest_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_ranks_guest_LDADD = $(LDADD) $(MPI_LIBS)
-CLEANFILES += tests/ranks_guest
-EXTRA_PROGRAMS += tests/ranks_unread
-check_DATA += tests/ranks_unread
 tests_ranks_unread_SOURCES = tests/ranks_unread.c
 tests_ranks_unread_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_ranks_unread_LDADD = $(LDADD) $(MPI_LIBS)
-CLEANFILES += tests/ranks_unread
 endif
 dist_check_SCRIPTS += tests/test_ranks.t tests/test_ranks_start.t tests/test_ranks_resume.t
 LONG_TESTS += tests/ranks_long.t tests/ranks_hosts_long.t
