@@ -2,7 +2,6 @@
 /* elementwise.c - the table of element-wise operators. */
 #include <ctype.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "codelets/groups/ew_internal.h"
@@ -66,13 +65,6 @@ int cavs__ew_find(const char *name)
     while (op < COUNT && strcmp(operators[op].name, name) != 0)
         op++;
     return op < COUNT ? op : -1;
-}
-
-int cavs__ew_find_of(const char *name, int arity)
-{
-    int op = cavs__ew_find(name);
-
-    return op >= 0 && operators[op].arity == arity ? op : -1;
 }
 
 int cavs__ew_count(void)

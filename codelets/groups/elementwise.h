@@ -34,8 +34,6 @@ enum cavs__ew_operator {
 /* Number of an operator, or -1; `which` below is 0 for the forward expression, 1 / 2 for the
  * gradient with respect to the first / second operand. */
 int cavs__ew_find(const char *name);
-/* That with so many operands, or -1. */
-int cavs__ew_find_of(const char *name, int arity);
 int cavs__ew_count(void);
 const char *cavs__ew_name(int op);
 int cavs__ew_arity(int op);

@@ -46,12 +46,13 @@ static inline struct cavs_symbol *apply2(int op, const char *name, struct cavs_s
 static int operator_number(struct cavs_function *f, const char *name, int arity,
                            struct cavs_place at)
 {
-    int op = name ? cavs__ew_find_of(name, arity) : -1;
+    int op = name ? cavs__ew_find(name) : -1;
 
-    if (op < 0)
-        FAIL(f, CAVS_EINVAL, "there is no element-wise operator %s of %d operand%s",
-             name ? name : "without a name", arity, arity > 1 ? "s" : "");
-    return op;
+    if (op >= 0 && cavs__ew_arity(op) == arity)
+        return op;
+    FAIL(f, CAVS_EINVAL, "there is no element-wise operator %s of %d operand%s",
+         name ? name : "without a name", arity, arity > 1 ? "s" : "");
+    return -1;
 }
 
 struct cavs_symbol *cavs_apply1_at(const char *name, struct cavs_symbol *a, float s,

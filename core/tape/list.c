@@ -64,14 +64,17 @@ struct cavs_symbol *cavs__record_list(struct cavs_function *f, int n, struct cav
 
 /* ---- operators on them ---- */
 
+/* One of the operators of two operands. */
+typedef struct cavs_symbol *binary(struct cavs_symbol *a, struct cavs_symbol *b,
+                                   struct cavs_place at);
+
 /* x[0] op x[1] op .., in pairs and pairs of pairs; where op takes the largest, the first of equal
  * ones counts. */
-static struct cavs_symbol *reduce(const char *op, int n, struct cavs_symbol **x,
-                                  struct cavs_place at)
+static struct cavs_symbol *reduce(binary *op, int n, struct cavs_symbol **x, struct cavs_place at)
 {
     for (; n > 1; n = (n + 1) / 2) {
         for (int i = 0; i < n / 2; i++)
-            x[i] = cavs_apply2_at(op, x[2 * i + 1], x[2 * i], at);
+            x[i] = op(x[2 * i + 1], x[2 * i], at);
         if (n % 2)
             x[n / 2] = x[n - 1];
     }
@@ -89,7 +92,7 @@ static struct cavs_symbol *mean(struct cavs_function *f, int n, struct cavs_symb
 {
     struct cavs_symbol *share = cavs_constant_at(f, 1, 1.0f / (float)n, at);
 
-    return cavs_mul_at(reduce("add", n, x, at), share, at);
+    return cavs_mul_at(reduce(cavs_add_at, n, x, at), share, at);
 }
 
 /* Takes all entries together by an operator that reads two, in pairs and pairs of pairs; x is room
@@ -97,8 +100,9 @@ static struct cavs_symbol *mean(struct cavs_function *f, int n, struct cavs_symb
 static struct cavs_symbol *take(struct cavs_function *f, enum cavs__op op, int n,
                                 struct cavs_symbol **x, struct cavs_place at)
 {
-    return op == CAVS__OP_LIST_MEAN ? mean(f, n, x, at)
-                                    : reduce(op == CAVS__OP_LIST_SUM ? "add" : "max", n, x, at);
+    return op == CAVS__OP_LIST_MEAN
+               ? mean(f, n, x, at)
+               : reduce(op == CAVS__OP_LIST_SUM ? cavs_add_at : cavs_max_at, n, x, at);
 }
 
 /* The softmax over entries subtracts the largest of them first, as that over columns does; `room`
