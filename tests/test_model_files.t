@@ -149,6 +149,9 @@ done <<'END'
 words 1 2\n|1: 2 numbers behind a word, --embed 3 wants as many
 of 1 2 3\nwords 1 x 3\n|2:9: expected a number
 words 1 nan 3\n|1:9: expected a number
+of 1 2 3 4\nwords 5 6 7 8\n|1: not a word and 3 numbers, as --embed 3 wants
+2 4\nof 1 2 3 4\n|2: not a word and 3 numbers
+this is prose, of no numbers\n|1: not a word and 3 numbers
 END
 
 # --- nothing is written over what is read --------------------------------------------------------------------

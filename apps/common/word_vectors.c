@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "apps/common/lines.h"
 
@@ -58,6 +59,23 @@ static void drop_spaces_at_the_end(struct lines *l)
         l->text[--l->length] = '\0';
 }
 
+/* Whether the line is a word without a space and its numbers, as nearly all are: a text that is no
+ * table, and vectors of more columns, of which the last ones would do, begin otherwise. */
+static bool is_plain(const struct lines *l, size_t at, int cols)
+{
+    const char *text = l->text + at;
+    char *end;
+
+    if (memchr(l->text, ' ', at))
+        return false;
+    for (int i = 0; i < cols; i++, text = end) {
+        strtof(text, &end);
+        if (end == text || (*end != ' ' && *end != '\0'))
+            return false;
+    }
+    return true;
+}
+
 static int take_line(struct word_vectors *to, struct lines *l, struct app_error *e)
 {
     size_t at;
@@ -71,11 +89,30 @@ static int take_line(struct word_vectors *to, struct lines *l, struct app_error 
         return app_fail(e, CAVS_EFORMAT,
                         "%s:%zu: %d numbers behind a word, --embed %d wants as many", l->name,
                         l->number, count_fields(l), to->cols);
+    if (to->lines++ == 0 && !is_plain(l, at, to->cols))
+        to->odd = l->number;
     id = vocab_find(to->words, l->text, at);
     if (id == VOCAB_UNKNOWN || to->found[id])
         return 0;
     to->found[id] = true;
     return read_numbers(l, at, to->cols, to->values + (size_t)id * to->cols, e);
+}
+
+/* A word may hold spaces, so that one odd line proves nothing; a file that begins with one and has
+ * no word of those that are wanted is another sort of file. */
+static int check_whole(const struct word_vectors *v, const char *name, struct app_error *e)
+{
+    int words = vocab_size(v->words);
+
+    for (int i = 0; i < words && v->odd; i++)
+        if (v->found[i])
+            return 0;
+    if (v->odd)
+        return app_fail(e, CAVS_EFORMAT,
+                        "%s:%zu: not a word and %d numbers, as --embed %d wants, and no line has "
+                        "one of the %d words; word vectors of another width, or another file?",
+                        name, v->odd, v->cols, v->cols, words);
+    return 0;
 }
 
 int word_vectors_read(FILE *in, const char *name, struct word_vectors *to, struct app_error *e)
@@ -86,6 +123,8 @@ int word_vectors_read(FILE *in, const char *name, struct word_vectors *to, struc
     if (rc == 0)
         while ((rc = lines_next(&l, e)) > 0 && (rc = take_line(to, &l, e)) == 0)
             ;
+    if (rc == 0)
+        rc = check_whole(to, l.name, e);
     lines_close(&l);
     return rc;
 }

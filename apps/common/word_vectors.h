@@ -19,6 +19,8 @@ struct word_vectors {
     int cols;
     float *values; /* (words, cols); other words' rows are left alone */
     bool *found;   /* (words), false at first */
+    size_t lines;  /* read so far, the heading aside; 0 at first */
+    size_t odd;    /* the number of the first line if it is not a word and its numbers, else 0 */
 };
 
 /* `in` stays the caller's; NULL: the file `name`, or standard input if that is "-".  0, or a

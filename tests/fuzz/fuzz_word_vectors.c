@@ -23,7 +23,8 @@ static void make(struct table *t, const struct vocab *words, int cols)
     memset(t, 0, sizeof *t);
     for (int i = 0; i < ROWS * MOST_COLUMNS; i++)
         t->values[i] = NAN;
-    t->v = (struct word_vectors){words, cols, t->values, t->found};
+    t->v =
+        (struct word_vectors){.words = words, .cols = cols, .values = t->values, .found = t->found};
 }
 
 /* Rows of words that were not found stay what they were; those of the others are numbers, unless
