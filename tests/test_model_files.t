@@ -85,6 +85,10 @@ run tree_lstm --init "$work" --epochs 0
 status_is 1 && said "$work is a folder; a model file is wanted"
 ok $? "a folder is no model file"
 
+CAVS_DATA=/nonexistent run tree_lstm --init "$model"
+status_is 1 && said "no data set at /nonexistent/" && said "with --epochs 0 or --predict the model of --init is not trained"
+ok $? "a model without data is told how it is used alone"
+
 mkfifo "$work/pipe"
 cat "$model" >"$work/pipe" 2>/dev/null &
 run tree_lstm --init "$work/pipe" --epochs 0

@@ -118,6 +118,15 @@ const char *app_first_packed(const struct app *a)
     return NULL;
 }
 
+/* Whoever begins with a model and names no data may not mean to train it. */
+static void say_what_trains_nothing(struct app *a)
+{
+    size_t at = strlen(a->error.text);
+
+    snprintf(a->error.text + at, sizeof a->error.text - at,
+             "; with --epochs 0 or --predict the model of --init is not trained");
+}
+
 /* Sets that have a place below $CAVS_DATA are read from there if the user named none at all. */
 static int find_sets(struct app *a)
 {
@@ -132,6 +141,8 @@ static int find_sets(struct app *a)
             continue;
         if (o->set[i] || (fallback && !o->packed[i]))
             rc = data_file_find(o->set[i], fallback, app_set_names[i], &a->path[i], &a->error);
+        if (rc == CAVS_EIO && !o->set[i] && o->init)
+            say_what_trains_nothing(a);
     }
     return rc;
 }
