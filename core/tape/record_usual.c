@@ -21,23 +21,45 @@ static inline uint64_t take_operand(const struct cavs__recording *r, struct cavs
     node->in[i] = in;
     *read = cavs__read_of(told, r->sites.run);
     return (told->key[0] ^ key[0]) | (told->key[1] ^ key[1]) | (uint32_t)in->domain |
-           (uint32_t)((told->sample ^ cavs__present_sample(r)) & told->row);
+           (uint32_t)((told->sample ^ r->sites.sample) & told->row);
 }
 
-static inline void write_entry(struct cavs__recording *r, int number, int sample, int n,
-                               int32_t site)
+/* Copies a number and the one that lies behind it, as one word. */
+static inline void copy_pair(int32_t *to, const int32_t *from)
 {
-    r->entries[number] = (struct cavs__entry){.sample = sample,
-                                              .reads = (int32_t)r->nreads,
-                                              .nreads = n,
-                                              .site = site,
-                                              .run = r->sites.run};
+    uint64_t word;
+
+    memcpy(&word, from, sizeof word);
+    memcpy(to, &word, sizeof word);
+}
+
+#define BEHIND(type, second, first) \
+    _Static_assert(offsetof(type, second) == offsetof(type, first) + sizeof(int32_t), "a pair")
+BEHIND(struct cavs__entry, run, sample);
+BEHIND(struct cavs__sites, run, sample);
+BEHIND(struct cavs__entry, nreads, site);
+BEHIND(struct cavs_symbol, ninputs, number);
+
+static inline void write_entry(struct cavs__entry *e, const struct cavs__recording *r,
+                               const struct cavs_symbol *like)
+{
+    copy_pair(&e->sample, &r->sites.sample);
+    copy_pair(&e->site, &like->number);
+    e->reads = (int32_t)r->nreads;
+    e->member = 0;
 }
 
 /* May the symbol be recorded, and was there no mistake before? */
-static inline bool has_room(const struct cavs__recording *r, int number)
+static bool has_room(const struct cavs__recording *r, int number)
 {
-    return number < r->most && (size_t)r->nreads + 2 <= r->read_room && !r->recorder.present->error;
+    return number < r->most && (size_t)r->nreads + 2 <= r->read_room &&
+           !r->recorder.present->error;
+}
+
+/* Is there room to note that it is a metric, if it is one? */
+static inline bool has_sink(const struct cavs__recording *r, const struct cavs_symbol *like)
+{
+    return !like->metric || (size_t)r->nsinks < r->sink_room;
 }
 
 /* It is as the last one at its site in all that builders say of it, and differs in something
@@ -52,6 +74,15 @@ static struct cavs_symbol *record_visiting(struct cavs__recorder *recorder,
     return cavs__record_symbol(recorder, n, inputs);
 }
 
+/* It is the last one of its chunk. */
+static __attribute__((noinline)) struct cavs_symbol *end_chunk(struct cavs__recording *r,
+                                                               struct cavs__node *node)
+{
+    cavs__find_place(r);
+    return &node->x;
+}
+
+/* The sample is that of the last symbol: in a new one, the first symbol is not usual. */
 struct cavs_symbol *cavs__record_usual(struct cavs__recorder *recorder,
                                        struct cavs_symbol *const *inputs)
 {
@@ -59,28 +90,32 @@ struct cavs_symbol *cavs__record_usual(struct cavs__recorder *recorder,
     struct cavs__node *node = (struct cavs__node *)recorder->next;
     struct cavs_symbol *x = &node->x;
     const struct cavs_symbol *like = r->sites.likely;
-    int number = cavs__symbols_of(r), sample = cavs__present_sample(r), n = like->ninputs;
+    int number = cavs__symbols_of(r), n = like->ninputs;
     const struct cavs__site *site = cavs__likely_site(&r->sites);
     const struct cavs__glance *last = &site->last;
     struct cavs__read *reads = r->reads + r->nreads;
 
-    if (n < 1 || n > 2 || !has_room(r, number) ||
+    if (n < 1 || n > 2 || !has_room(r, number) || !has_sink(r, like) ||
         take_operand(r, node, 0, inputs[0], last->key[0], &reads[0]) ||
-        (n == 2 && take_operand(r, node, 1, inputs[1], last->key[1], &reads[1])) ||
-        (like->metric && !cavs__add_sink(r, number)))
+        (n == 2 && take_operand(r, node, 1, inputs[1], last->key[1], &reads[1])))
         return record_visiting(recorder, like, inputs);
     memcpy(x, like, offsetof(struct cavs_symbol, input));
     x->function = recorder->present;
     x->number = number;
     x->inputs = node->in;
-    node->place = r->count[sample]++;
-    write_entry(r, number, sample, n, like->number);
+    node->place = r->count[r->sites.sample]++;
+    write_entry(&r->entries[number], r, like);
     r->signature[number] = last->number;
-    cavs__tell_of_row(node, sample, r->sites.run);
+    cavs__tell_of_row(node, r->sites.sample, r->sites.run);
     r->nreads += n;
     r->marks[number] = like->metric ? CAVS__SUMMED_UP : 0;
+    if (like->metric)
+        r->sinks[r->nsinks++] = number;
     cavs__site_follow(&r->sites, site);
     recorder->present->nsymbols++;
-    cavs__find_following(r, node);
-    return x;
+    if (!cavs__ends_chunk(r)) {
+        recorder->next = &node[1].x;
+        return x;
+    }
+    return end_chunk(r, node);
 }

@@ -48,10 +48,10 @@ struct cavs__node {
  * does not pull these through the caches. */
 struct cavs__entry {
     int32_t sample;
-    int32_t reads;  /* index of its first operand in the recording's reads */
-    int32_t nreads; /* number of its operands; where it reads a list, the signature has fewer */
-    int32_t site;   /* where it was recorded (sites.h); CAVS__NO_SITE: it belongs to no run */
     int32_t run;    /* the first symbol of its run (sites.h) */
+    int32_t site;   /* where it was recorded (sites.h); CAVS__NO_SITE: it belongs to no run */
+    int32_t nreads; /* number of its operands; where it reads a list, the signature has fewer */
+    int32_t reads;  /* index of its first operand in the recording's reads */
     int32_t member; /* while its run is cut: its number in it (run_parts.h); else 0 */
 };
 

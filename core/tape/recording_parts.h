@@ -3,6 +3,8 @@
 #ifndef CAVS_CORE_TAPE_RECORDING_PARTS_H
 #define CAVS_CORE_TAPE_RECORDING_PARTS_H
 
+#include <string.h>
+
 #include "core/tape/recording.h"
 
 static inline const struct cavs__to_readers *cavs__told_by(const struct cavs_symbol *in)
@@ -21,12 +23,17 @@ static inline struct cavs__read cavs__read_row(int32_t symbol)
     return read;
 }
 
-/* The read of an operand by a symbol of that run. */
+/* The read of an operand by a symbol of that run.  What readers are told lacks `in_run`. */
 static inline struct cavs__read cavs__read_of(const struct cavs__to_readers *in, int32_t run)
 {
-    struct cavs__read read = in->read;
+    const struct cavs__read within = {.in_run = 1}, none = {.in_run = 0};
+    struct cavs__read read = in->run == run ? within : none;
+    uint64_t word, told;
 
-    read.in_run = in->run == run;
+    memcpy(&word, &read, sizeof word);
+    memcpy(&told, &in->read, sizeof told);
+    word |= told;
+    memcpy(&read, &word, sizeof read);
     return read;
 }
 
@@ -55,10 +62,16 @@ static inline int cavs__place_of_next(const struct cavs__recording *r)
 /* recording.c: finds the place of the next symbol; it is r->nowhere if there is no memory. */
 void cavs__find_place(struct cavs__recording *r);
 
-/* The same, where `last` is the symbol before it. */
+/* Does the next symbol begin another chunk than the one before it lies in? */
+static inline bool cavs__ends_chunk(const struct cavs__recording *r)
+{
+    return (unsigned)cavs__place_of_next(r) % CAVS__NODES_A_CHUNK == 0;
+}
+
+/* Finds the place of the next symbol, where `last` is the symbol before it. */
 static inline void cavs__find_following(struct cavs__recording *r, struct cavs__node *last)
 {
-    if ((unsigned)cavs__place_of_next(r) % CAVS__NODES_A_CHUNK != 0)
+    if (!cavs__ends_chunk(r))
         r->recorder.next = &last[1].x;
     else
         cavs__find_place(r);

@@ -218,7 +218,7 @@ static bool goes_on(struct cavs__sites *s, const struct cavs_symbol *x)
     struct cavs__site *last = &s->all[s->last];
 
     if (last->branches || last->alone || last->apart || is_apart(x->op) ||
-        s->length == CAVS__MOST_MEMBERS)
+        last->length == CAVS__MOST_MEMBERS)
         return false;
     last->branches =
         last->after == CAVS__SAMPLE_ENDS || (last->after >= 0 && !is_site(s, last->after, x));
@@ -276,23 +276,25 @@ int32_t cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int
 {
     bool on, cut_off;
     int32_t site;
+    int length;
 
     if (sample != s->sample)
         cavs__sites_end(s);
     on = s->last >= 0 && goes_on(s, x);
-    cut_off = !on && s->last >= 0 && s->length == CAVS__MOST_MEMBERS;
+    cut_off = !on && s->last >= 0 && s->all[s->last].length == CAVS__MOST_MEMBERS;
     site = on ? next_site(s, x) : first_site(s, x, cut_off);
     on = on && site >= 0 && !s->all[site].alone; /* in no block, and none goes on behind it */
+    length = on ? s->all[s->last].length + 1 : 1;
     if (on && is_usual(&s->all[site]))
-        s->all[s->last].usual = 1 + site;
-    if (!on) {
+        s->all[s->last].usual = (site - s->last) * (ptrdiff_t)sizeof *s->all;
+    if (!on)
         s->run = x->number;
-        s->length = 0;
-    }
     s->sample = sample;
-    if (site < 0)
+    if (site < 0) {
         cavs__sites_leave(s);
-    else
-        cavs__site_follow(s, &s->all[site]);
+        return site;
+    }
+    s->all[site].length = length;
+    cavs__site_follow(s, &s->all[site]);
     return site;
 }

@@ -26,9 +26,10 @@ struct cavs__site {
     /* The signature that the last symbol here had.  Operator, width, k, parameter and place are
      * what the site is; its number stands as that of a symbol. */
     struct cavs__glance last;
-    int32_t usual;   /* 1 + the site that has always followed in the run so far, if the short path
-                      * may record it (record_usual.c); else 0 */
+    ptrdiff_t usual; /* how far behind this one, in bytes, the site lies that has always followed in
+                      * the run so far, if the short path may record it (record_usual.c); else 0 */
     int32_t after;   /* the site that followed first in the run; CAVS__NO_SITE: none yet */
+    int32_t length;  /* of the run up to here */
     bool branches;   /* something else has followed, too: runs end here */
     bool asked;      /* its row was asked for too late once: blocks keep it from then on */
     bool apart;      /* its operator is never part of a longer run */
@@ -58,7 +59,6 @@ struct cavs__sites {
     int32_t start; /* the site where its run began */
     int sample;
     int32_t run; /* the first symbol of its run */
-    int length;  /* of its run, so far */
 };
 
 /* No sites yet, after so many changes. */
@@ -104,11 +104,10 @@ static inline const struct cavs__site *cavs__likely_site(const struct cavs__site
 /* The same where the site is known already. */
 static inline void cavs__site_follow(struct cavs__sites *s, const struct cavs__site *site)
 {
-    int32_t usual = site->usual;
+    const char *like = (const char *)&site->last.like;
 
     s->last = site->last.like.number;
-    s->likely = ++s->length < CAVS__MOST_MEMBERS && usual > 0 ? &s->all[usual - 1].last.like
-                                                              : cavs__unlikely;
+    s->likely = site->usual ? (const struct cavs_symbol *)(like + site->usual) : cavs__unlikely;
 }
 
 #endif
