@@ -132,14 +132,12 @@ static const char *rows_of(const struct cavs_symbol *x)
     return "a row per entry of a list";
 }
 
-bool cavs__is_of_vertices(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
-                          struct cavs_place at)
+bool cavs__is_of_entries(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+                         struct cavs_place at)
 {
-    if (x->domain == 0)
-        return true;
     FAIL(f, CAVS_EPROGRAM, "%s: operand %s has %s; take them together first (cavs_sum_children)",
          op, cavs__symbol_label(x), rows_of(x));
-    return false;
+    return true;
 }
 
 /* Repeats x, which has a row per vertex, for each entry of a list. */

@@ -20,6 +20,9 @@ bool cavs__are_no_ids(struct cavs_function *f, const struct cavs_symbol *x, cons
                       struct cavs_place at);
 bool cavs__is_no_param(struct cavs_function *f, const struct cavs_param *p, const char *op,
                        struct cavs_place at);
+/* Reports that x has another row than one per vertex.  Always true. */
+bool cavs__is_of_entries(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+                         struct cavs_place at);
 
 static inline bool cavs__open_for(struct cavs_function *f, const char *op, struct cavs_place at)
 {
@@ -46,6 +49,13 @@ static inline bool cavs__is_param(struct cavs_function *f, const struct cavs_par
     return p || !cavs__is_no_param(f, p, op, at);
 }
 
+/* May x, a symbol of f, be used where there is one row per vertex? */
+static inline bool cavs__is_of_vertices(struct cavs_function *f, const struct cavs_symbol *x,
+                                        const char *op, struct cavs_place at)
+{
+    return x->domain == 0 || !cavs__is_of_entries(f, x, op, at);
+}
+
 /* Is f there for x?  Where only f is missing (NULL), no earlier mistake has led to that: x's own
  * function reports it, since else a loss would be left out without a word. */
 bool cavs__is_function_for(const struct cavs_function *f, const struct cavs_symbol *x,
@@ -55,9 +65,6 @@ bool cavs__open_for_vertices(struct cavs_function *f, const char *op, struct cav
 /* Ids of this input have to be below the limit: data with others are refused, and so is an id of a
  * tape at once. */
 bool cavs__limit_ids(struct cavs_symbol *ids, int limit, const char *op, struct cavs_place at);
-/* May x, a float symbol of f, be used where there is one row per vertex? */
-bool cavs__is_of_vertices(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
-                          struct cavs_place at);
 /* Brings operands of one operator together: what has a row per vertex is repeated for each entry if
  * another operand has a row per entry.  Ids cannot be repeated. */
 bool cavs__repeat_for_lists(struct cavs_function *f, const char *op, int n, struct cavs_symbol **xs,

@@ -99,12 +99,12 @@ const struct cavs__operator cavs__operator_metric = {
 
 /* ---- against labels ---- */
 
-static struct cavs_symbol *against_labels(enum cavs__op op, struct cavs_symbol *logits,
-                                          struct cavs_symbol *labels, struct cavs_place at)
+static inline struct cavs_symbol *against_labels(enum cavs__op op, const char *name,
+                                                 struct cavs_symbol *logits,
+                                                 struct cavs_symbol *labels, struct cavs_place at)
 {
     struct cavs_function *f = logits ? logits->function : NULL;
     struct cavs_symbol *in[2] = {logits, labels};
-    const char *name = cavs__operators[op]->name;
 
     if (!labels || !cavs__open_for(f, name, at) || !cavs__is_value(f, logits, name, at) ||
         !cavs__is_ids(f, labels, name, at) || !cavs__to_one_domain(f, name, 2, in, at))
@@ -117,7 +117,7 @@ static struct cavs_symbol *against_labels(enum cavs__op op, struct cavs_symbol *
 struct cavs_symbol *cavs_softmax_cross_entropy_at(struct cavs_symbol *logits,
                                                   struct cavs_symbol *labels, struct cavs_place at)
 {
-    return against_labels(CAVS__OP_XENT, logits, labels, at);
+    return against_labels(CAVS__OP_XENT, "softmax_cross_entropy", logits, labels, at);
 }
 
 static void diff_xent(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
@@ -153,7 +153,7 @@ const struct cavs__operator cavs__operator_xent_grad = {
 struct cavs_symbol *cavs_correct_at(struct cavs_symbol *logits, struct cavs_symbol *labels,
                                     struct cavs_place at)
 {
-    return against_labels(CAVS__OP_CORRECT, logits, labels, at);
+    return against_labels(CAVS__OP_CORRECT, "correct", logits, labels, at);
 }
 
 const struct cavs__operator cavs__operator_correct = {

@@ -9,11 +9,11 @@ static double product_flops(const struct cavs_symbol *x)
 }
 
 /* op: MATMUL, or MATMUL_T by the parameter's transpose. */
-static struct cavs_symbol *product(enum cavs__op op, struct cavs_symbol *x, struct cavs_param *w,
-                                   struct cavs_place at)
+static inline struct cavs_symbol *product(enum cavs__op op, const char *name,
+                                          struct cavs_symbol *x, struct cavs_param *w,
+                                          struct cavs_place at)
 {
     struct cavs_function *f = x ? x->function : NULL;
-    const char *name = cavs__operators[op]->name;
     bool transposed = op == CAVS__OP_MATMUL_T;
 
     if (!cavs__open_for(f, name, at) || !cavs__is_value(f, x, name, at) ||
@@ -37,19 +37,19 @@ static struct cavs_symbol *product(enum cavs__op op, struct cavs_symbol *x, stru
 struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w,
                                    struct cavs_place at)
 {
-    return product(CAVS__OP_MATMUL, x, w, at);
+    return product(CAVS__OP_MATMUL, "matmul", x, w, at);
 }
 
 struct cavs_symbol *cavs_matmul_t_at(struct cavs_symbol *x, struct cavs_param *w,
                                      struct cavs_place at)
 {
-    return product(CAVS__OP_MATMUL_T, x, w, at);
+    return product(CAVS__OP_MATMUL_T, "matmul_t", x, w, at);
 }
 
 struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w,
                                    struct cavs_param *b, struct cavs_place at)
 {
-    struct cavs_symbol *y = cavs_matmul_at(x, w, at), *in[2] = {y};
+    struct cavs_symbol *y = product(CAVS__OP_MATMUL, "matmul", x, w, at), *in[2] = {y};
     struct cavs_function *f = y ? y->function : NULL;
 
     if (!y || !cavs__is_param(f, b, "affine", at))

@@ -229,15 +229,21 @@ static inline bool is_columns(const struct cavs__recording *r, const struct cavs
 
 /* Records a symbol of the present sample that is not computed and whose operands, n, are noted:
  * what its readers read in its place is told already. */
-static inline struct cavs_symbol *record_view(struct cavs__recording *r, struct cavs__node *node,
-                                              int n)
+static struct cavs_symbol *record_view(struct cavs__recording *r, struct cavs__node *node, int n)
 {
-    int sample = cavs__present_sample(r);
+    struct cavs_symbol *x = &node->x;
+    struct cavs_function *f = r->recorder.present;
+    int sample = cavs__present_sample(r), number = f->nsymbols;
 
-    node->x.ninputs = n;
-    node->x.inputs = node->in;
-    begin_entry(r, node, &(struct operands){.sample = sample});
-    r->signature[node->x.number] = CAVS__NOT_COMPUTED;
+    x->function = f;
+    x->number = number;
+    x->ninputs = n;
+    x->inputs = node->in;
+    x->needs_grad = x->whole = x->read_past = false;
+    r->entries[number] = (struct cavs__entry){
+        .sample = sample, .site = CAVS__NO_SITE, .reads = (int32_t)r->nreads};
+    r->marks[number] = 0;
+    r->signature[number] = CAVS__NOT_COMPUTED;
     return end_entry(r, node, sample);
 }
 
@@ -254,18 +260,34 @@ static inline void tell_of_id(struct cavs__node *node)
                                       .run = -1};
 }
 
+/* Records any other symbol.  This is not inlined, so that views need not save its registers. */
+static __attribute__((noinline)) struct cavs_symbol *record_reading(
+    struct cavs__recording *r, struct cavs__node *node, int n, struct cavs_symbol *const *inputs)
+{
+    struct cavs_symbol *x = &node->x;
+    struct operands operands;
+
+    if (x->op == CAVS__OP_USE)
+        return record_use(r, x);
+    if (!set_operands(r, node, n, inputs, &operands)) {
+        cavs__symbol_nomem(r->recorder.present, x);
+        return NULL;
+    }
+    if ((operands.domains > 0 || x->domain > 0 || x->op == CAVS__OP_LIST_SHARE) &&
+        cavs__reads_lists(x, n, inputs))
+        return record_on_lists(r, n, inputs);
+    return record(r, node, &operands);
+}
+
 struct cavs_symbol *cavs__record_symbol(struct cavs__recorder *recorder, int n,
                                         struct cavs_symbol *const *inputs)
 {
     struct cavs__recording *r = (struct cavs__recording *)recorder;
     struct cavs__node *node = (struct cavs__node *)recorder->next;
     struct cavs_symbol *x = &node->x;
-    struct operands operands;
 
     if (!has_room(r, x))
         return NULL;
-    if (x->op == CAVS__OP_USE)
-        return record_use(r, x);
     if (x->op == CAVS__OP_IDS && n == 0) {
         tell_of_id(node);
         return record_view(r, node, 0);
@@ -275,14 +297,7 @@ struct cavs_symbol *cavs__record_symbol(struct cavs__recorder *recorder, int n,
         tell_of_columns(node, cavs__told_by(inputs[0]));
         return record_view(r, node, 1);
     }
-    if (!set_operands(r, node, n, inputs, &operands)) {
-        cavs__symbol_nomem(recorder->present, x);
-        return NULL;
-    }
-    if ((operands.domains > 0 || x->domain > 0 || x->op == CAVS__OP_LIST_SHARE) &&
-        cavs__reads_lists(x, n, inputs))
-        return record_on_lists(r, n, inputs);
-    return record(r, node, &operands);
+    return record_reading(r, node, n, inputs);
 }
 
 struct cavs_symbol *cavs__record_row(struct cavs__recording *r, int width, const float *row,
