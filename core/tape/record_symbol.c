@@ -265,10 +265,15 @@ static __attribute__((noinline)) struct cavs_symbol *record_reading(
     struct cavs__recording *r, struct cavs__node *node, int n, struct cavs_symbol *const *inputs)
 {
     struct cavs_symbol *x = &node->x;
+    const struct cavs_symbol *other = cavs__other_likely(&r->sites);
     struct operands operands;
 
     if (x->op == CAVS__OP_USE)
         return record_use(r, x);
+    if (other && other != r->sites.likely && cavs__is_like(x, n, other)) {
+        r->sites.likely = other;
+        return cavs__record_usual(&r->recorder, inputs);
+    }
     if (!set_operands(r, node, n, inputs, &operands)) {
         cavs__symbol_nomem(r->recorder.present, x);
         return NULL;

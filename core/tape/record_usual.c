@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * record_usual.c - see recording_parts.h: the short path.  Nearly all symbols are recorded at the
- * site where the run has always gone on so far (sites.h), with the operator and the kinds of
- * operands that the last symbol there had.  Once that has been compared (the operator by builders:
- * cavs__add_symbol()) the site, the run and the signature are known, and nothing is looked up.
+ * site where the run has always gone on so far, or where a run has begun lately (sites.h), with the
+ * operator and the kinds of operands that the last symbol there had.  Once that has been compared
+ * (the operator by builders: cavs__add_symbol()) the site, the run and the signature are known, and
+ * nothing is looked up.
  */
 #include <stddef.h>
 
@@ -62,6 +63,16 @@ static inline bool has_sink(const struct cavs__recording *r, const struct cavs_s
     return !like->metric || (size_t)r->nsinks < r->sink_room;
 }
 
+/* If a run begins with it, this symbol is the first of its run from now on.  false: there is no
+ * room to note that. */
+static inline bool begin_run(struct cavs__recording *r, const struct cavs__site *site, int number)
+{
+    if (!site->first)
+        return true;
+    r->sites.run = number;
+    return (size_t)r->nruns < r->run_room;
+}
+
 /* It is as the last one at its site in all that builders say of it, and differs in something
  * else. */
 static struct cavs_symbol *record_visiting(struct cavs__recorder *recorder,
@@ -96,6 +107,7 @@ struct cavs_symbol *cavs__record_usual(struct cavs__recorder *recorder,
     struct cavs__read *reads = r->reads + r->nreads;
 
     if (n < 1 || n > 2 || !has_room(r, number) || !has_sink(r, like) ||
+        !begin_run(r, site, number) ||
         take_operand(r, node, 0, inputs[0], last->key[0], &reads[0]) ||
         (n == 2 && take_operand(r, node, 1, inputs[1], last->key[1], &reads[1])))
         return record_visiting(recorder, like, inputs);
@@ -105,6 +117,9 @@ struct cavs_symbol *cavs__record_usual(struct cavs__recorder *recorder,
     x->inputs = node->in;
     node->place = r->count[r->sites.sample]++;
     write_entry(&r->entries[number], r, like);
+    if (site->first)
+        r->runs[r->nruns++] = (struct cavs__run_begin){number, like->number, (int32_t)r->nreads,
+                                                       r->sites.sample};
     r->signature[number] = last->number;
     cavs__tell_of_row(node, r->sites.sample, r->sites.run);
     r->nreads += n;

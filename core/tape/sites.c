@@ -58,7 +58,8 @@ static bool end(struct cavs__site *last)
     if (last->after == CAVS__NO_SITE)
         last->after = CAVS__SAMPLE_ENDS;
     last->branches |= last->after >= 0;
-    last->usual = 0;
+    if (new)
+        last->usual = last->other = 0;
     return new;
 }
 
@@ -253,7 +254,7 @@ void cavs__site_lists(struct cavs__sites *s, int32_t site, int entries)
     at->alone |= at->entries != entries || entries > CAVS__MOST_OPERANDS / 2;
     s->changes += at->alone != alone;
     if (at->alone) {
-        at->usual = 0;
+        at->usual = at->other = 0;
         cavs__sites_visit_next(s);
     }
 }
@@ -264,10 +265,28 @@ static bool is_usual(const struct cavs__site *at)
     return !at->alone && !at->apart && !at->asked && !cavs__takes_list(at->last.like.op);
 }
 
+/* Notes that this site has followed the last one, which a run may begin with. */
+static void note_usual(struct cavs__sites *s, int32_t site, bool on)
+{
+    struct cavs__site *last = &s->all[s->last];
+    ptrdiff_t far = (site - s->last) * (ptrdiff_t)sizeof *s->all;
+
+    if (!is_usual(&s->all[site]) || far == last->usual)
+        return;
+    last->other = on ? 0 : last->usual;
+    last->usual = far;
+}
+
+/* Do runs always end at the site, whatever follows? */
+static bool ends_runs(const struct cavs__site *at)
+{
+    return at->branches || at->alone || at->apart || at->length == CAVS__MOST_MEMBERS;
+}
+
 void cavs__sites_visit_all(struct cavs__sites *s)
 {
     for (int i = 0; i < s->n; i++)
-        s->all[i].usual = 0;
+        s->all[i].usual = s->all[i].other = 0;
     cavs__sites_visit_next(s);
     s->changes++;
 }
@@ -285,8 +304,8 @@ int32_t cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int
     site = on ? next_site(s, x) : first_site(s, x, cut_off);
     on = on && site >= 0 && !s->all[site].alone; /* in no block, and none goes on behind it */
     length = on ? s->all[s->last].length + 1 : 1;
-    if (on && is_usual(&s->all[site]))
-        s->all[s->last].usual = (site - s->last) * (ptrdiff_t)sizeof *s->all;
+    if (site >= 0 && s->last >= 0 && (on || ends_runs(&s->all[s->last])))
+        note_usual(s, site, on);
     if (!on)
         s->run = x->number;
     s->sample = sample;

@@ -26,8 +26,10 @@ struct cavs__site {
     /* The signature that the last symbol here had.  Operator, width, k, parameter and place are
      * what the site is; its number stands as that of a symbol. */
     struct cavs__glance last;
-    ptrdiff_t usual; /* how far behind this one, in bytes, the site lies that has always followed in
-                      * the run so far, if the short path may record it (record_usual.c); else 0 */
+    /* How far behind this one, in bytes, the site lies that the short path may record next
+     * (record_usual.c); 0: none.  Within a run that is the one that has always followed so far;
+     * where runs end it is the last one that began a run behind this one, and the one before. */
+    ptrdiff_t usual, other;
     int32_t after;   /* the site that followed first in the run; CAVS__NO_SITE: none yet */
     int32_t length;  /* of the run up to here */
     bool branches;   /* something else has followed, too: runs end here */
@@ -93,6 +95,16 @@ void cavs__sites_visit_all(struct cavs__sites *s);
 /* Goes on to the site of x, a symbol of this sample; s->run is then the first symbol of its run.
  * The site; CAVS__NO_SITE: out of memory. */
 int32_t cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample);
+
+/* What else the next symbol may well be; NULL: nothing. */
+static inline const struct cavs_symbol *cavs__other_likely(const struct cavs__sites *s)
+{
+    const struct cavs__site *last = s->likely == cavs__unlikely ? NULL : &s->all[s->last];
+
+    return last && last->other
+               ? (const struct cavs_symbol *)((const char *)&last->last.like + last->other)
+               : NULL;
+}
 
 /* The site of s->likely. */
 static inline const struct cavs__site *cavs__likely_site(const struct cavs__sites *s)
