@@ -433,6 +433,113 @@ static void what_was_taken_back_is_refused(void **unused)
 
 /* ---- large ones ---- */
 
+/* What a step is made of; its lines are the same for all of them. */
+struct step {
+    struct cavs_symbol *x, *y, *label;
+};
+
+static void record_step(struct scene *a, struct cavs_function *f, const struct step *s)
+{
+    struct cavs_symbol *h = cavs_mul(cavs_tanh(s->x), s->y), *z = cavs_matmul(h, a->V);
+
+    cavs_loss(f, "loss", cavs_softmax_cross_entropy(z, s->label), s->label);
+}
+
+static struct step good_step(struct scene *a, struct cavs_function *f)
+{
+    struct cavs_symbol *x = cavs_lookup(a->E, id(a, 1));
+
+    return (struct step){x, cavs_use(f, a->b), id(a, 2)};
+}
+
+/* Steps enough that the next one is recorded as usual. */
+static void record_steps(struct scene *a, struct cavs_function *f)
+{
+    for (int i = 0; i < 4; i++) {
+        struct step s = good_step(a, f);
+
+        record_step(a, f, &s);
+    }
+}
+
+static void spoil_tanh(struct scene *a, struct cavs_function *f, struct step *s)
+{
+    (void)f;
+    s->x = id(a, 1);
+}
+
+static void spoil_width(struct scene *a, struct cavs_function *f, struct step *s)
+{
+    (void)a;
+    s->y = cavs_constant(f, HIDDEN / 2, 1);
+}
+
+static void spoil_product(struct scene *a, struct cavs_function *f, struct step *s)
+{
+    s->x = cavs_use(f, a->c);
+    s->y = cavs_constant(f, CLASSES, 1);
+}
+
+static void spoil_label(struct scene *a, struct cavs_function *f, struct step *s)
+{
+    (void)f;
+    s->label = id(a, CLASSES);
+}
+
+static void spoil_ids(struct scene *a, struct cavs_function *f, struct step *s)
+{
+    (void)a;
+    s->label = cavs_constant(f, 1, 0);
+}
+
+static void take_back(struct scene *a, struct cavs_function *f, struct step *s)
+{
+    int64_t mark = cavs__recording_mark(&a->r);
+
+    for (int i = 0; i < 100; i++)
+        s->x = cavs_lookup(a->E, id(a, 3));
+    check_ok(cavs__recording_rewind(&a->r, mark));
+    record_steps(a, f);
+    s->label = id(a, 2);
+}
+
+/* That a line has been recorded often, and the operators of a run are expected there, makes no
+ * mistake pass. */
+static void mistakes_are_refused_where_the_same_line_was_recorded_before(void **unused)
+{
+    static const struct {
+        void (*spoil)(struct scene *a, struct cavs_function *f, struct step *s);
+        int code;
+        const char *says[2];
+    } mistakes[] = {
+        {spoil_tanh, CAVS_EPROGRAM, {"tanh", "id input"}},
+        {spoil_width, CAVS_ESHAPE, {"mul", "widths 32 and 16"}},
+        {spoil_product, CAVS_ESHAPE, {"matmul", "width 5"}},
+        {spoil_label, CAVS_EDATA, {"softmax_cross_entropy", "id 5 is not below 5"}},
+        {spoil_ids, CAVS_EPROGRAM, {"softmax_cross_entropy", "where ids are wanted"}},
+        {take_back, CAVS_ESTATE, {"tanh", "taken back"}},
+    };
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a, 1000);
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        struct cavs_function *f;
+        struct step s;
+
+        cavs__recording_begin(&a.r, CAVS_TAPE_TRAIN);
+        f = cavs__next_sample(&a.r);
+        record_steps(&a, f);
+        s = good_step(&a, f);
+        mistakes[i].spoil(&a, f, &s);
+        check_ok(cavs__recording_error(&a.r));
+        record_step(&a, f, &s);
+        check_refused(cavs__recording_error(&a.r), mistakes[i].code,
+                      "test_recording.c:", mistakes[i].says[0], mistakes[i].says[1]);
+    }
+    close_scene(&a);
+}
+
 static void a_deep_chain_takes_no_stack(void **unused)
 {
     enum { DEEP = 200000 };
@@ -467,6 +574,7 @@ int main(void)
         cmocka_unit_test(too_many_symbols_are_refused),
         cmocka_unit_test(the_sample_of_a_mark_is_gone_on_with),
         cmocka_unit_test(what_was_taken_back_is_refused),
+        cmocka_unit_test(mistakes_are_refused_where_the_same_line_was_recorded_before),
         cmocka_unit_test(a_deep_chain_takes_no_stack),
     };
 

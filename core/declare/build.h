@@ -144,12 +144,31 @@ static inline bool cavs__is_like(const struct cavs_symbol *x, int n, const struc
     return (words | numbers) == 0;
 }
 
-/* The same for a function or a tape; a tape writes the symbol where it is to be, and copies
- * nothing. */
+/* Records the symbol if it is what a tape says that it may well be, with operands of the kinds that
+ * they were then: what a builder asks of them was so then, but for the numbers of ids.  NULL: it is
+ * not, and the builder has to look. */
+static inline __attribute__((always_inline)) struct cavs_symbol *cavs__add_usual(
+    const struct cavs_function *f, struct cavs_symbol like, int n,
+    struct cavs_symbol *const *inputs)
+{
+    struct cavs__recorder *r = f ? f->recorder : NULL;
+
+    if (!r || f->finished || !cavs__is_like(&like, n, *r->likely))
+        return NULL;
+    for (int i = 0; i < n; i++) {
+        if (inputs[i]->function != f || inputs[i]->number >= f->nsymbols)
+            return NULL;
+    }
+    return r->again(r, inputs);
+}
+
+/* The same as cavs__declare_symbol() for a function or a tape; a tape writes the symbol where it is
+ * to be, and copies nothing. */
 static inline __attribute__((always_inline)) struct cavs_symbol *cavs__add_symbol(
     struct cavs_function *f, struct cavs_symbol like, int n, struct cavs_symbol *const *inputs)
 {
     struct cavs__recorder *r = f->recorder;
+    struct cavs_symbol *usual;
 
     if (!r) {
         /* A copy, so that what a tape only compares need not be in memory. */
@@ -157,8 +176,9 @@ static inline __attribute__((always_inline)) struct cavs_symbol *cavs__add_symbo
 
         return cavs__declare_symbol(f, &declared, n, inputs);
     }
-    if (cavs__is_like(&like, n, *r->likely))
-        return r->again(r, inputs);
+    usual = cavs__is_like(&like, n, *r->likely) ? r->again(r, inputs) : NULL;
+    if (usual)
+        return usual;
     cavs__write_symbol(r->next, like);
     return r->add(r, n, inputs);
 }

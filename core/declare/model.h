@@ -145,8 +145,10 @@ struct cavs__recorder {
     /* That one with n operands, or another; NULL: reported. */
     struct cavs_symbol *(*add)(struct cavs__recorder *r, int n, struct cavs_symbol *const *inputs);
     /* What the next symbol may well be, since it was so when the program was here before; or
-     * cavs__unlikely.  A builder whose symbol is like it, with as many operands, writes nothing and
-     * calls again() in place of add(). */
+     * cavs__unlikely.  A builder whose symbol is like it, with as many operands, all of the present
+     * recording, may call again() before it looks at them: that records the symbol if they are of
+     * the kinds that they were before.  NULL: they are not, or there is no room, and nothing is
+     * reported. */
     const struct cavs_symbol *const *likely;
     struct cavs_symbol *(*again)(struct cavs__recorder *r, struct cavs_symbol *const *inputs);
     struct cavs_function *present; /* where mistakes are noted */

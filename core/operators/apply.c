@@ -3,8 +3,11 @@
 #include "codelets/groups/elementwise.h"
 #include "core/operators/family.h"
 
-static inline struct cavs_symbol *apply1(int op, const char *name, struct cavs_symbol *a, float s,
-                                         struct cavs_place at)
+/* Each operator has a short way of its own, for tapes, which mostly record these and the same as
+ * before.  What that leaves out is here. */
+static __attribute__((noinline)) struct cavs_symbol *checked1(int op, const char *name,
+                                                              struct cavs_symbol *a, float s,
+                                                              struct cavs_place at)
 {
     struct cavs_function *f = a ? a->function : NULL;
 
@@ -17,8 +20,26 @@ static inline struct cavs_symbol *apply1(int op, const char *name, struct cavs_s
         1, &a);
 }
 
-static inline struct cavs_symbol *apply2(int op, const char *name, struct cavs_symbol *a,
-                                         struct cavs_symbol *b, struct cavs_place at)
+static inline __attribute__((always_inline)) struct cavs_symbol *apply1(int op, const char *name,
+                                                                        struct cavs_symbol *a,
+                                                                        float s,
+                                                                        struct cavs_place at)
+{
+    struct cavs_symbol *usual =
+        a ? cavs__add_usual(
+                a->function,
+                (struct cavs_symbol){
+                    .op = CAVS__OP_ELEMENTWISE, .width = a->width, .k = op, .s = s, .at = at},
+                1, &a)
+          : NULL;
+
+    return usual ? usual : checked1(op, name, a, s, at);
+}
+
+static __attribute__((noinline)) struct cavs_symbol *checked2(int op, const char *name,
+                                                              struct cavs_symbol *a,
+                                                              struct cavs_symbol *b,
+                                                              struct cavs_place at)
 {
     struct cavs_function *f = a ? a->function : NULL;
     struct cavs_symbol *in[2] = {a, b};
@@ -38,6 +59,24 @@ static inline struct cavs_symbol *apply2(int op, const char *name, struct cavs_s
     return cavs__add_symbol(
         f, (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE, .width = width, .k = op, .at = at}, 2,
         in);
+}
+
+static inline __attribute__((always_inline)) struct cavs_symbol *apply2(int op, const char *name,
+                                                                        struct cavs_symbol *a,
+                                                                        struct cavs_symbol *b,
+                                                                        struct cavs_place at)
+{
+    struct cavs_symbol *usual =
+        a && b ? cavs__add_usual(
+                     a->function,
+                     (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE,
+                                          .width = a->width > b->width ? a->width : b->width,
+                                          .k = op,
+                                          .at = at},
+                     2, (struct cavs_symbol *[]){a, b})
+               : NULL;
+
+    return usual ? usual : checked2(op, name, a, b, at);
 }
 
 /* ---- by their names ---- */

@@ -25,8 +25,10 @@ static struct cavs__metric *find_metric(struct cavs_function *f, const char *nam
     return metric;
 }
 
-void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbol *x,
-                    struct cavs_symbol *where, bool is_loss, struct cavs_place at)
+static __attribute__((noinline)) void checked_metric(struct cavs_function *f, const char *name,
+                                                     struct cavs_symbol *x,
+                                                     struct cavs_symbol *where, bool is_loss,
+                                                     struct cavs_place at)
 {
     const char *op = is_loss ? "loss" : "metric";
     struct cavs_symbol *in[2] = {x, where};
@@ -54,6 +56,24 @@ void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbo
             (struct cavs_symbol){
                 .op = CAVS__OP_METRIC, .width = 1, .metric = metric, .is_loss = is_loss, .at = at},
             where ? 2 : 1, in);
+}
+
+void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbol *x,
+                    struct cavs_symbol *where, bool is_loss, struct cavs_place at)
+{
+    bool usual = false;
+
+    if (f && f->recorder && name && x && where)
+        usual = cavs__add_usual(
+            f,
+            (struct cavs_symbol){.op = CAVS__OP_METRIC,
+                                 .width = 1,
+                                 .metric = cavs__known_metric(f->stage->model, name),
+                                 .is_loss = is_loss,
+                                 .at = at},
+            2, (struct cavs_symbol *[]){x, where});
+    if (!usual)
+        checked_metric(f, name, x, where, is_loss, at);
 }
 
 /* The gradient of a metric is 1 where the loss counts. Elsewhere a cross-entropy of the same labels
@@ -99,12 +119,12 @@ const struct cavs__operator cavs__operator_metric = {
 
 /* ---- against labels ---- */
 
-static inline struct cavs_symbol *against_labels(enum cavs__op op, const char *name,
-                                                 struct cavs_symbol *logits,
-                                                 struct cavs_symbol *labels, struct cavs_place at)
+static __attribute__((noinline)) struct cavs_symbol *checked_against_labels(
+    enum cavs__op op, struct cavs_symbol *logits, struct cavs_symbol *labels, struct cavs_place at)
 {
     struct cavs_function *f = logits ? logits->function : NULL;
     struct cavs_symbol *in[2] = {logits, labels};
+    const char *name = cavs__operators[op]->name;
 
     if (!labels || !cavs__open_for(f, name, at) || !cavs__is_value(f, logits, name, at) ||
         !cavs__is_ids(f, labels, name, at) || !cavs__to_one_domain(f, name, 2, in, at))
@@ -114,10 +134,22 @@ static inline struct cavs_symbol *against_labels(enum cavs__op op, const char *n
     return cavs__add_symbol(f, (struct cavs_symbol){.op = op, .width = 1, .at = at}, 2, in);
 }
 
+static inline struct cavs_symbol *against_labels(enum cavs__op op, struct cavs_symbol *logits,
+                                                 struct cavs_symbol *labels, struct cavs_place at)
+{
+    struct cavs_symbol *usual = NULL;
+
+    if (logits && labels && labels->k < logits->width)
+        usual =
+            cavs__add_usual(logits->function, (struct cavs_symbol){.op = op, .width = 1, .at = at},
+                            2, (struct cavs_symbol *[]){logits, labels});
+    return usual ? usual : checked_against_labels(op, logits, labels, at);
+}
+
 struct cavs_symbol *cavs_softmax_cross_entropy_at(struct cavs_symbol *logits,
                                                   struct cavs_symbol *labels, struct cavs_place at)
 {
-    return against_labels(CAVS__OP_XENT, "softmax_cross_entropy", logits, labels, at);
+    return against_labels(CAVS__OP_XENT, logits, labels, at);
 }
 
 static void diff_xent(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
@@ -153,7 +185,7 @@ const struct cavs__operator cavs__operator_xent_grad = {
 struct cavs_symbol *cavs_correct_at(struct cavs_symbol *logits, struct cavs_symbol *labels,
                                     struct cavs_place at)
 {
-    return against_labels(CAVS__OP_CORRECT, "correct", logits, labels, at);
+    return against_labels(CAVS__OP_CORRECT, logits, labels, at);
 }
 
 const struct cavs__operator cavs__operator_correct = {

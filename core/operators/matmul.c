@@ -9,11 +9,13 @@ static double product_flops(const struct cavs_symbol *x)
 }
 
 /* op: MATMUL, or MATMUL_T by the parameter's transpose. */
-static inline struct cavs_symbol *product(enum cavs__op op, const char *name,
-                                          struct cavs_symbol *x, struct cavs_param *w,
-                                          struct cavs_place at)
+static __attribute__((noinline)) struct cavs_symbol *checked_product(enum cavs__op op,
+                                                                     struct cavs_symbol *x,
+                                                                     struct cavs_param *w,
+                                                                     struct cavs_place at)
 {
     struct cavs_function *f = x ? x->function : NULL;
+    const char *name = cavs__operators[op]->name;
     bool transposed = op == CAVS__OP_MATMUL_T;
 
     if (!cavs__open_for(f, name, at) || !cavs__is_value(f, x, name, at) ||
@@ -34,22 +36,38 @@ static inline struct cavs_symbol *product(enum cavs__op op, const char *name,
         1, &x);
 }
 
+static inline struct cavs_symbol *product(enum cavs__op op, struct cavs_symbol *x,
+                                          struct cavs_param *w, struct cavs_place at)
+{
+    struct cavs_symbol *usual =
+        x && w ? cavs__add_usual(
+                     x->function,
+                     (struct cavs_symbol){.op = op,
+                                          .width = op == CAVS__OP_MATMUL_T ? w->rows : w->cols,
+                                          .param = w,
+                                          .at = at},
+                     1, &x)
+               : NULL;
+
+    return usual ? usual : checked_product(op, x, w, at);
+}
+
 struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w,
                                    struct cavs_place at)
 {
-    return product(CAVS__OP_MATMUL, "matmul", x, w, at);
+    return product(CAVS__OP_MATMUL, x, w, at);
 }
 
 struct cavs_symbol *cavs_matmul_t_at(struct cavs_symbol *x, struct cavs_param *w,
                                      struct cavs_place at)
 {
-    return product(CAVS__OP_MATMUL_T, "matmul_t", x, w, at);
+    return product(CAVS__OP_MATMUL_T, x, w, at);
 }
 
 struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w,
                                    struct cavs_param *b, struct cavs_place at)
 {
-    struct cavs_symbol *y = product(CAVS__OP_MATMUL, "matmul", x, w, at), *in[2] = {y};
+    struct cavs_symbol *y = product(CAVS__OP_MATMUL, x, w, at), *in[2] = {y};
     struct cavs_function *f = y ? y->function : NULL;
 
     if (!y || !cavs__is_param(f, b, "affine", at))

@@ -240,8 +240,8 @@ static struct cavs_symbol *record_view(struct cavs__recording *r, struct cavs__n
     x->ninputs = n;
     x->inputs = node->in;
     x->needs_grad = x->whole = x->read_past = false;
-    r->entries[number] = (struct cavs__entry){
-        .sample = sample, .site = CAVS__NO_SITE, .reads = (int32_t)r->nreads};
+    r->entries[number] =
+        (struct cavs__entry){.sample = sample, .site = CAVS__NO_SITE, .reads = (int32_t)r->nreads};
     r->marks[number] = 0;
     r->signature[number] = CAVS__NOT_COMPUTED;
     return end_entry(r, node, sample);
@@ -271,8 +271,12 @@ static __attribute__((noinline)) struct cavs_symbol *record_reading(
     if (x->op == CAVS__OP_USE)
         return record_use(r, x);
     if (other && other != r->sites.likely && cavs__is_like(x, n, other)) {
+        struct cavs_symbol *usual;
+
         r->sites.likely = other;
-        return cavs__record_usual(&r->recorder, inputs);
+        usual = cavs__record_usual(&r->recorder, inputs);
+        if (usual)
+            return usual;
     }
     if (!set_operands(r, node, n, inputs, &operands)) {
         cavs__symbol_nomem(r->recorder.present, x);

@@ -14,13 +14,12 @@
 /* Notes operand i and its read; 0: it is of the kind that the last one was, and of the present
  * sample. */
 static inline uint64_t take_operand(const struct cavs__recording *r, struct cavs__node *node, int i,
-                                    struct cavs_symbol *in, const uint64_t *key,
-                                    struct cavs__read *read)
+                                    struct cavs_symbol *in, const uint64_t *key, int32_t run)
 {
     const struct cavs__to_readers *told = cavs__told_by(in);
 
     node->in[i] = in;
-    *read = cavs__read_of(told, r->sites.run);
+    r->reads[r->nreads + i] = cavs__read_of(told, run);
     return (told->key[0] ^ key[0]) | (told->key[1] ^ key[1]) | (uint32_t)in->domain |
            (uint32_t)((told->sample ^ r->sites.sample) & told->row);
 }
@@ -53,36 +52,13 @@ static inline void write_entry(struct cavs__entry *e, const struct cavs__recordi
 /* May the symbol be recorded, and was there no mistake before? */
 static bool has_room(const struct cavs__recording *r, int number)
 {
-    return number < r->most && (size_t)r->nreads + 2 <= r->read_room &&
-           !r->recorder.present->error;
+    return number < r->most && (size_t)r->nreads + 2 <= r->read_room && !r->recorder.present->error;
 }
 
 /* Is there room to note that it is a metric, if it is one? */
 static inline bool has_sink(const struct cavs__recording *r, const struct cavs_symbol *like)
 {
     return !like->metric || (size_t)r->nsinks < r->sink_room;
-}
-
-/* If a run begins with it, this symbol is the first of its run from now on.  false: there is no
- * room to note that. */
-static inline bool begin_run(struct cavs__recording *r, const struct cavs__site *site, int number)
-{
-    if (!site->first)
-        return true;
-    r->sites.run = number;
-    return (size_t)r->nruns < r->run_room;
-}
-
-/* It is as the last one at its site in all that builders say of it, and differs in something
- * else. */
-static struct cavs_symbol *record_visiting(struct cavs__recorder *recorder,
-                                           const struct cavs_symbol *like,
-                                           struct cavs_symbol *const *inputs)
-{
-    int n = like->ninputs;
-
-    cavs__write_symbol(recorder->next, *like);
-    return cavs__record_symbol(recorder, n, inputs);
 }
 
 /* It is the last one of its chunk. */
@@ -93,44 +69,61 @@ static __attribute__((noinline)) struct cavs_symbol *end_chunk(struct cavs__reco
     return &node->x;
 }
 
-/* The sample is that of the last symbol: in a new one, the first symbol is not usual. */
-struct cavs_symbol *cavs__record_usual(struct cavs__recorder *recorder,
-                                       struct cavs_symbol *const *inputs)
+/* begins: a run begins with it.  The sample is that of the last symbol: in a new one, the first
+ * symbol is not usual. */
+static inline __attribute__((always_inline)) struct cavs_symbol *record(
+    struct cavs__recording *r, struct cavs_symbol *const *inputs, bool begins)
 {
-    struct cavs__recording *r = (struct cavs__recording *)recorder;
-    struct cavs__node *node = (struct cavs__node *)recorder->next;
+    struct cavs__node *node = (struct cavs__node *)r->recorder.next;
     struct cavs_symbol *x = &node->x;
     const struct cavs_symbol *like = r->sites.likely;
     int number = cavs__symbols_of(r), n = like->ninputs;
+    int32_t run = begins ? number : r->sites.run;
     const struct cavs__site *site = cavs__likely_site(&r->sites);
     const struct cavs__glance *last = &site->last;
-    struct cavs__read *reads = r->reads + r->nreads;
 
     if (n < 1 || n > 2 || !has_room(r, number) || !has_sink(r, like) ||
-        !begin_run(r, site, number) ||
-        take_operand(r, node, 0, inputs[0], last->key[0], &reads[0]) ||
-        (n == 2 && take_operand(r, node, 1, inputs[1], last->key[1], &reads[1])))
-        return record_visiting(recorder, like, inputs);
+        take_operand(r, node, 0, inputs[0], last->key[0], run) ||
+        (n == 2 && take_operand(r, node, 1, inputs[1], last->key[1], run)))
+        return NULL;
+    if (begins) {
+        r->sites.run = number;
+        r->runs[r->nruns++] =
+            (struct cavs__run_begin){number, like->number, (int32_t)r->nreads, r->sites.sample};
+    }
     memcpy(x, like, offsetof(struct cavs_symbol, input));
-    x->function = recorder->present;
+    x->function = r->recorder.present;
     x->number = number;
     x->inputs = node->in;
     node->place = r->count[r->sites.sample]++;
     write_entry(&r->entries[number], r, like);
-    if (site->first)
-        r->runs[r->nruns++] = (struct cavs__run_begin){number, like->number, (int32_t)r->nreads,
-                                                       r->sites.sample};
     r->signature[number] = last->number;
-    cavs__tell_of_row(node, r->sites.sample, r->sites.run);
+    cavs__tell_of_row(node, r->sites.sample, run);
     r->nreads += n;
     r->marks[number] = like->metric ? CAVS__SUMMED_UP : 0;
     if (like->metric)
         r->sinks[r->nsinks++] = number;
     cavs__site_follow(&r->sites, site);
-    recorder->present->nsymbols++;
+    r->recorder.present->nsymbols++;
     if (!cavs__ends_chunk(r)) {
-        recorder->next = &node[1].x;
+        r->recorder.next = &node[1].x;
         return x;
     }
     return end_chunk(r, node);
+}
+
+static __attribute__((noinline)) struct cavs_symbol *record_beginning(
+    struct cavs__recording *r, struct cavs_symbol *const *inputs)
+{
+    return (size_t)r->nruns < r->run_room ? record(r, inputs, true) : NULL;
+}
+
+struct cavs_symbol *cavs__record_usual(struct cavs__recorder *recorder,
+                                       struct cavs_symbol *const *inputs)
+{
+    struct cavs__recording *r = (struct cavs__recording *)recorder;
+
+    if (cavs__likely_site(&r->sites)->first)
+        return record_beginning(r, inputs);
+    return record(r, inputs, false);
 }

@@ -82,7 +82,8 @@ static inline void cavs__find_following(struct cavs__recording *r, struct cavs__
 struct cavs_symbol *cavs__record_symbol(struct cavs__recorder *recorder, int n,
                                         struct cavs_symbol *const *inputs);
 
-/* record_usual.c: records one that is as r->sites.likely says. */
+/* record_usual.c: records one that is as r->sites.likely says, if its operands are, too; else
+ * NULL. */
 struct cavs_symbol *cavs__record_usual(struct cavs__recorder *recorder,
                                        struct cavs_symbol *const *inputs);
 
