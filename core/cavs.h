@@ -683,8 +683,9 @@ int cavs_data_copy_ids(const struct cavs_data *d, const struct cavs_stage *stage
 
 /** @defgroup packed Packed data: samples in a file that is used as it lies
  *
- * A packed file holds the arrays of samples as they stand in memory, under the names of stages and
- * inputs (doc/packed-format.md).  Opened, it is mapped and not read: pages come when batches touch
+ * A packed file holds the numbers of samples as they stand in memory, sample by sample
+ * (doc/packed-format.md); one of an earlier version of the format is refused, and has to be packed
+ * again.  Opened, it is mapped and not read: pages come when batches touch
  * them, so the samples may be larger than memory, and nothing is parsed.  Of a file of more than
  * 64 MB samples are copied when a batch has them: what the process has of it in memory are the
  * numbers that say how large each sample is, unless cavs_data_sample_ids() was called.

@@ -107,17 +107,19 @@ static int complete_stage(struct cavs_data *d, struct cavs__stage_data *s)
 }
 
 /* The vertex of a sample that value i of an input belongs to. */
-static int64_t owner_of(const struct cavs__stage_data *s, const struct cavs__input *in, int sample,
-                        int64_t i)
+static int64_t owner_of(const struct cavs_data *d, const struct cavs__stage_data *s,
+                        const struct cavs__input *in, int sample, int64_t i)
 {
-    const int32_t *length = in->per == CAVS__PER_EDGE ? s->degree.p : s->length[in->number].p;
-    int64_t v = cavs__starts(s)[sample];
+    const struct cavs__column *lengths =
+        in->per == CAVS__PER_EDGE ? &s->degree : &s->length[in->number];
+    const int32_t *length = cavs__values_at(d, lengths, cavs__starts(s), sample);
+    int64_t v = 0;
 
     if (in->per == CAVS__PER_VERTEX)
         return i;
     for (; i >= length[v]; v++)
         i -= length[v];
-    return v - cavs__starts(s)[sample];
+    return v;
 }
 
 /* Checks the ids of one sample against what they index. */
@@ -125,10 +127,11 @@ int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_dat
                          int sample)
 {
     const struct cavs__input *in = s->stage->inputs[input];
-    int64_t i0 = cavs__input_starts(s, input)[sample],
-            n = cavs__input_starts(s, input)[sample + 1] - i0, limit = in->limit, i = 0, v;
+    const int64_t *starts = cavs__input_starts(s, input);
+    int64_t n = starts[sample + 1] - starts[sample], limit = in->limit, i = 0, v;
     void *copy;
-    const int32_t *ids = cavs__column_view(d, &s->inputs[input], i0, n, &copy);
+    const int32_t *ids = cavs__values_view(d, &s->inputs[input], starts, sample, &copy),
+                  *function = cavs__values_at(d, &s->function, cavs__starts(s), sample);
     int rc = CAVS_OK;
 
     if (in->vertices_of) {
@@ -139,8 +142,8 @@ int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_dat
     for (; i < n && !rc; i++) {
         if (ids[i] >= -1 && ids[i] < limit)
             continue;
-        v = owner_of(s, in, sample, i);
-        if (in->pulled[((const int32_t *)s->function.p)[cavs__starts(s)[sample] + v]])
+        v = owner_of(d, s, in, sample, i);
+        if (in->pulled[function[v]])
             rc = cavs__fail(
                 CAVS_EDATA,
                 "sample %d: input %s of stage %s: vertex %lld has id %d, not in -1..%lld", sample,

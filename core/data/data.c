@@ -14,14 +14,15 @@
 static const struct {
     const char *name;
     size_t offset;
+    enum { OF_SAMPLES, OF_VERTICES, OF_CHILDREN } has_values;
 } fixed_columns[] = {
-    {"start", offsetof(struct cavs__stage_data, start)},
-    {"function", offsetof(struct cavs__stage_data, function)},
-    {"degree", offsetof(struct cavs__stage_data, degree)},
-    {"first", offsetof(struct cavs__stage_data, first)},
-    {"child", offsetof(struct cavs__stage_data, child)},
-    {"count", offsetof(struct cavs__stage_data, count)},
-    {"over", offsetof(struct cavs__stage_data, over)},
+    {"start", offsetof(struct cavs__stage_data, start), OF_SAMPLES},
+    {"function", offsetof(struct cavs__stage_data, function), OF_VERTICES},
+    {"degree", offsetof(struct cavs__stage_data, degree), OF_VERTICES},
+    {"first", offsetof(struct cavs__stage_data, first), OF_SAMPLES},
+    {"child", offsetof(struct cavs__stage_data, child), OF_CHILDREN},
+    {"count", offsetof(struct cavs__stage_data, count), OF_SAMPLES},
+    {"over", offsetof(struct cavs__stage_data, over), OF_VERTICES},
 };
 
 /* Those that every input has. */
@@ -53,6 +54,28 @@ struct cavs__column *cavs__stage_column(struct cavs__stage_data *s, int i, const
            : which == 1 ? &s->equal[k]
            : which == 2 ? &s->length[k]
                         : &s->entry[k];
+}
+
+static const int64_t *fixed_column_starts(const struct cavs__stage_data *s, int i)
+{
+    switch (fixed_columns[i].has_values) {
+    case OF_VERTICES: return s->start.p;
+    case OF_CHILDREN: return s->first.p;
+    default: return NULL;
+    }
+}
+
+const int64_t *cavs__stage_column_starts(const struct cavs__stage_data *s, int i)
+{
+    int k = (i - NFIXED) / NINPUT;
+
+    if (i < NFIXED)
+        return fixed_column_starts(s, i);
+    switch ((i - NFIXED) % NINPUT) {
+    case 2: return s->start.p; /* lengths of lists */
+    case 3: return NULL;
+    default: return cavs__input_starts(s, k);
+    }
 }
 
 const int64_t *cavs__input_starts(const struct cavs__stage_data *s, int input)
@@ -165,14 +188,15 @@ void cavs_data_destroy(struct cavs_data *d)
 int64_t cavs__data_entries(const struct cavs_data *d, const struct cavs__stage_data *s,
                            const struct cavs__list *list, int sample)
 {
-    int64_t v0 = cavs__starts(s)[sample], n = cavs__starts(s)[sample + 1] - v0, sum = 0;
+    const int64_t *start = cavs__starts(s);
+    int64_t n = start[sample + 1] - start[sample], sum = 0;
     const struct cavs__column *lengths = list->children ? &s->degree
                                          : list->whole  ? NULL
                                                         : &s->length[list->input->number];
     int32_t whole = list->whole ? cavs_data_sample_vertices(d, list->whole, sample) : 0;
     void *functions, *copy = NULL;
-    const int32_t *function = cavs__column_view(d, &s->function, v0, n, &functions),
-                  *length = lengths ? cavs__column_view(d, lengths, v0, n, &copy) : NULL;
+    const int32_t *function = cavs__values_view(d, &s->function, start, sample, &functions),
+                  *length = lengths ? cavs__values_view(d, lengths, start, sample, &copy) : NULL;
 
     for (int64_t v = 0; v < n; v++) {
         if (function[v] == list->function->number)
@@ -242,7 +266,7 @@ int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, c
     if (i < 0)
         return NULL;
     d->lent = true;
-    return (int *)s->inputs[i].p + cavs__input_starts(s, i)[sample];
+    return (int *)cavs__values_at(d, &s->inputs[i], cavs__input_starts(s, i), sample);
 }
 
 int cavs_data_copy_ids(const struct cavs_data *d, const struct cavs_stage *stage, const char *input,
@@ -250,16 +274,17 @@ int cavs_data_copy_ids(const struct cavs_data *d, const struct cavs_stage *stage
 {
     const struct cavs__stage_data *s = stage_of(d, stage);
     const int i = find_ids(d, stage, input, sample);
-    const int64_t *start = i < 0 ? NULL : cavs__input_starts(s, i) + sample;
+    const int64_t *starts = i < 0 ? NULL : cavs__input_starts(s, i);
+    int64_t n = starts ? starts[sample + 1] - starts[sample] : 0;
 
-    if (!start)
+    if (!starts)
         return cavs__fail(
             CAVS_EINVAL,
             "ids of sample %d: there is no such sample, or its stage has no input %s of ids",
             sample, input ? input : "NULL");
-    if (start[1] - start[0] > (ids ? room : 0))
+    if (n > (ids ? room : 0))
         return cavs__fail(CAVS_EINVAL, "ids of sample %d: input %s has %lld, there is room for %d",
-                          sample, input, (long long)(start[1] - start[0]), ids ? room : 0);
-    cavs__column_read(d, &s->inputs[i], start[0], start[1] - start[0], ids);
-    return (int)(start[1] - start[0]);
+                          sample, input, (long long)n, ids ? room : 0);
+    cavs__values_read(d, &s->inputs[i], starts, sample, ids);
+    return (int)n;
 }

@@ -63,12 +63,20 @@ int cavs__data_check_samples(const struct cavs_data *d, const int *samples, int 
  * user may change need not be the same: of those, the vertices alone. */
 uint64_t cavs__samples_sum(const struct cavs_data *d, const int *samples, int n);
 
-/* packed_read.c: a copy of elements i to i + n - 1 of a column. */
-void cavs__column_read(const struct cavs_data *d, const struct cavs__column *c, int64_t i,
-                       int64_t n, void *to);
+/* packed_read.c: where the values begin that a sample has in a column whose samples begin at
+ * `starts`; NULL if the column is empty.  Of a large packed file they are better read. */
+const void *cavs__values_at(const struct cavs_data *d, const struct cavs__column *c,
+                            const int64_t *starts, int sample);
+/* Copies them. */
+void cavs__values_read(const struct cavs_data *d, const struct cavs__column *c,
+                       const int64_t *starts, int sample, void *to);
 /* Where they are, or a copy of them; the caller frees *copy. */
-const void *cavs__column_view(const struct cavs_data *d, const struct cavs__column *c, int64_t i,
-                              int64_t n, void **copy);
+const void *cavs__values_view(const struct cavs_data *d, const struct cavs__column *c,
+                              const int64_t *starts, int sample, void **copy);
+/* Copies n bytes of what cavs__values_at() has told. */
+void cavs__values_copy(const struct cavs_data *d, const void *from, size_t n, void *to);
+/* These samples are about to be read: has the system fetch them, all at once. */
+void cavs__data_expect(const struct cavs_data *d, const int *samples, int n);
 
 /* Checks the ids of one input of a sample against what they index. */
 int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input,

@@ -17,6 +17,7 @@ libcavs_la_SOURCES += \
 	core/data/packed_data.c \
 	core/data/packed_describe.c \
 	core/data/packed_read.c \
+	core/data/packed_records.c \
 	core/data/packed_write.c \
 	core/data/packing.c \
 	core/data/pulled.c \

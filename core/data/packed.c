@@ -28,7 +28,9 @@ static int check_header(const struct cavs_packed *p, const struct cavs__packed_h
                           ? "packed on a machine of the other byte order: pack it again here"
                           : "damaged (the mark of the byte order)");
     if (h->version != CAVS__PACKED_VERSION)
-        return cavs__fail(CAVS_EFORMAT, "%s: version %u of the format, this library reads %d",
+        return cavs__fail(CAVS_EFORMAT,
+                          "%s: version %u of the format, this library reads %d: pack it again "
+                          "with this library",
                           p->path, h->version, CAVS__PACKED_VERSION);
     if (h->file != p->n)
         return cavs__fail(CAVS_EFORMAT, "%s: %s: %zu bytes, its header says %llu", p->path,
@@ -154,6 +156,8 @@ void cavs_packed_close(struct cavs_packed *p)
         munmap((void *)p->bytes, p->n);
     if (p->fd >= 0)
         close(p->fd);
+    cavs__records_close(&p->records);
+    free(p->index);
     json_decref(p->directory);
     free(p->path);
     free(p);

@@ -33,13 +33,20 @@ bool cavs__packed_array(const struct cavs_packed *p, const json_t *entry, const 
 
     if (!read_entry(entry, &offset, n, &checksum))
         return false;
-    *bytes = p->bytes + p->arrays + offset;
+    *bytes = *n > 0 && offset + *n <= p->nindex ? p->index + offset : p->bytes + p->arrays + offset;
     return true;
 }
 
 /* Calls f for every entry of an array in the directory, until one returns an error. */
 typedef int visit_entry(const struct cavs_packed *p, const char *where, const char *name,
                         const json_t *entry);
+
+/* Only those have an array of their own. */
+static bool has_lists(const json_t *input)
+{
+    return strcmp(json_string_value(json_object_get(input, "per")),
+                  cavs__packed_per[CAVS__PER_ENTRY]) == 0;
+}
 
 static int visit_stage(const struct cavs_packed *p, json_t *stage, visit_entry *f)
 {
@@ -58,9 +65,7 @@ static int visit_stage(const struct cavs_packed *p, json_t *stage, visit_entry *
     json_array_foreach(inputs, i, entry)
     {
         name = json_string_value(json_object_get(entry, "name"));
-        rc = f(p, where, name, json_object_get(entry, "values"));
-        if (!rc)
-            rc = f(p, where, name, json_object_get(entry, "equal"));
+        rc = has_lists(entry) ? f(p, where, name, json_object_get(entry, "entry")) : CAVS_OK;
         if (rc)
             return rc;
     }
@@ -72,22 +77,19 @@ static int visit_arrays(const struct cavs_packed *p, visit_entry *f)
     json_t *entry;
     const char *name;
     size_t i;
+    int rc = f(p, "all", "records", json_object_get(p->directory, "records"));
 
     json_array_foreach(json_object_get(p->directory, "stages"), i, entry)
     {
-        int rc = visit_stage(p, entry, f);
-
-        if (rc)
-            return rc;
+        if (!rc)
+            rc = visit_stage(p, entry, f);
     }
     json_object_foreach(json_object_get(p->directory, "notes"), name, entry)
     {
-        int rc = f(p, "notes", name, entry);
-
-        if (rc)
-            return rc;
+        if (!rc)
+            rc = f(p, "notes", name, entry);
     }
-    return CAVS_OK;
+    return rc;
 }
 
 static int check_place(const struct cavs_packed *p, const char *where, const char *name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* packed_data.c - data whose columns are pages of a packed file. */
+/* packed_data.c - data whose columns are in a packed file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +68,12 @@ static int check_input(const struct cavs_packed *p, const struct cavs_stage *sta
     return CAVS_OK;
 }
 
+static int no_array(const struct cavs_packed *p, const struct cavs_stage *stage, const char *name)
+{
+    return cavs__fail(CAVS_EFORMAT, "%s: stage %s: no array %s, or not of whole elements", p->path,
+                      stage->name, name);
+}
+
 /* Makes the column the array that the entry describes. */
 static int use_array(const struct cavs_packed *p, const struct cavs_stage *stage, const char *name,
                      const json_t *entry, struct cavs__column *c)
@@ -76,8 +82,7 @@ static int use_array(const struct cavs_packed *p, const struct cavs_stage *stage
     size_t n;
 
     if (!cavs__packed_array(p, entry, &bytes, &n) || n % c->size != 0)
-        return cavs__fail(CAVS_EFORMAT, "%s: stage %s: no array %s, or not of whole elements",
-                          p->path, stage->name, name);
+        return no_array(p, stage, name);
     cavs__column_free(c);
     c->storage = CAVS__IN_PAGES;
     c->p = n ? (void *)bytes : NULL;
@@ -85,52 +90,62 @@ static int use_array(const struct cavs_packed *p, const struct cavs_stage *stage
     return CAVS_OK;
 }
 
-/* Where samples start must begin with 0 and never descend. */
-static bool are_starts(const struct cavs__column *c, int samples)
+/* Makes the column a part of the records, of so many values in all; one that the stage or the input
+ * has not stays empty. */
+static void use_part(const struct cavs_packed *p, int part, const int64_t *starts,
+                     struct cavs__column *c)
 {
-    const int64_t *start = c->p;
+    size_t n = part < 0 ? 0 : (size_t)starts[cavs_packed_size(p)];
 
-    if (c->n != (size_t)samples + 1 || start[0] != 0)
-        return false;
-    for (int i = 0; i < samples; i++) {
-        if (start[i + 1] < start[i] || start[i + 1] - start[i] > CAVS__MOST_OF_SAMPLE)
-            return false;
+    cavs__column_free(c);
+    c->storage = CAVS__IN_RECORDS;
+    c->p = n ? (void *)p->records.p : NULL;
+    c->n = c->cap = n;
+    c->number = part;
+}
+
+/* Starts that are all 0 are not in the file. */
+static int use_zeros(int samples, struct cavs__column *c)
+{
+    size_t n = (size_t)samples + 1;
+
+    c->storage = CAVS__IN_MEMORY;
+    c->p = calloc(n, c->size);
+    c->n = c->cap = c->p ? n : 0;
+    return c->p ? CAVS_OK : cavs__fail_nomem("starts of samples", n * c->size);
+}
+
+/* The columns that count the values of others first. */
+static int use_arrays(const struct cavs_packed *p, struct cavs__stage_data *s, const json_t *entry)
+{
+    int rc = CAVS_OK;
+
+    for (int i = 0; i < cavs__stage_columns(s) && !rc; i++) {
+        const struct cavs__input *in;
+        const char *name;
+        struct cavs__column *c = cavs__stage_column(s, i, &name, &in);
+        const json_t *of = in ? find_input(entry, in) : json_object_get(entry, "arrays");
+
+        if (!cavs__stage_column_starts(s, i) && (!in || in->per == CAVS__PER_ENTRY))
+            rc = use_array(p, s->stage, in ? in->name : name, json_object_get(of, name), c);
+        if (!rc && c->storage == CAVS__IN_PAGES && c->n == 0 && c != &s->count)
+            rc = use_zeros(cavs_packed_size(p), c);
     }
-    return true;
+    return rc;
 }
 
-/* Finds the arrays of one input, in a stage of so many vertices. */
-static bool input_is_whole(const struct cavs__stage_data *s, int k, int samples, size_t vertices)
+static void use_parts(const struct cavs_packed *p, struct cavs__stage_data *s, const json_t *entry)
 {
-    const struct cavs__input *in = s->stage->inputs[k];
-    bool lists = in->per == CAVS__PER_ENTRY, numbered = !in->ids && !s->stage->base;
-    size_t n;
+    for (int i = 0; i < cavs__stage_columns(s); i++) {
+        const int64_t *starts = cavs__stage_column_starts(s, i);
+        const struct cavs__input *in;
+        const char *name;
+        struct cavs__column *c = cavs__stage_column(s, i, &name, &in);
+        const json_t *of = in ? find_input(entry, in) : json_object_get(entry, "arrays");
 
-    if (lists ? !are_starts(&s->entry[k], samples) : s->entry[k].n == 0)
-        return false;
-    n = (size_t)cavs__input_starts(s, k)[samples];
-    return s->length[k].n == (lists ? vertices : 0) && s->inputs[k].n == n &&
-           s->equal[k].n == (numbered ? n : 0);
-}
-
-static int check_sizes(const struct cavs_packed *p, const struct cavs__stage_data *s, int samples)
-{
-    size_t vertices, children;
-    bool sound;
-
-    if (!are_starts(&s->start, samples) || !are_starts(&s->first, samples))
-        return cavs__fail(CAVS_EFORMAT, "%s: stage %s: starts of samples descend or are missing",
-                          p->path, s->stage->name);
-    vertices = (size_t)((const int64_t *)s->start.p)[samples];
-    children = (size_t)((const int64_t *)s->first.p)[samples];
-    sound = s->function.n == vertices && s->degree.n == vertices && s->child.n == children &&
-            s->count.n == (size_t)samples * (size_t)s->stage->nfunctions &&
-            s->over.n == (s->stage->base ? vertices : 0);
-    for (int k = 0; k < s->stage->ninputs && sound; k++)
-        sound = input_is_whole(s, k, samples, vertices);
-    return sound ? CAVS_OK
-                 : cavs__fail(CAVS_EFORMAT, "%s: stage %s: its arrays are of different lengths",
-                              p->path, s->stage->name);
+        if (starts)
+            use_part(p, cavs__records_find(&p->records, of, name), starts, c);
+    }
 }
 
 static int open_stage(const struct cavs_packed *p, struct cavs__stage_data *s)
@@ -146,15 +161,14 @@ static int open_stage(const struct cavs_packed *p, struct cavs__stage_data *s)
         rc = mismatch(p, stage, "has another number of functions in it");
     for (int i = 0; i < stage->ninputs && !rc; i++)
         rc = check_input(p, stage, stage->inputs[i], find_input(entry, stage->inputs[i]));
-    for (int i = 0; i < cavs__stage_columns(s) && !rc; i++) {
-        const struct cavs__input *in;
-        const char *name;
-        struct cavs__column *c = cavs__stage_column(s, i, &name, &in);
-        const json_t *of = in ? find_input(entry, in) : json_object_get(entry, "arrays");
-
-        rc = use_array(p, stage, in ? in->name : name, json_object_get(of, name), c);
-    }
-    return rc ? rc : check_sizes(p, s, cavs_packed_size(p));
+    if (!rc)
+        rc = use_arrays(p, s, entry);
+    if (!rc && stage->nfunctions > 1 &&
+        s->count.n != (size_t)cavs_packed_size(p) * (size_t)stage->nfunctions)
+        rc = no_array(p, stage, "count");
+    if (!rc)
+        use_parts(p, s, entry);
+    return rc;
 }
 
 int cavs_data_open(const struct cavs_model *m, const char *path, struct cavs_data **out)
@@ -166,6 +180,8 @@ int cavs_data_open(const struct cavs_model *m, const char *path, struct cavs_dat
     if (rc)
         return rc;
     rc = cavs_packed_open(path, &d->packed);
+    if (!rc)
+        rc = cavs__records_open(d->packed);
     for (int i = 0; i < m->nstages && !rc; i++)
         rc = open_stage(d->packed, &d->stages[i]);
     if (!rc) {
@@ -177,6 +193,7 @@ int cavs_data_open(const struct cavs_model *m, const char *path, struct cavs_dat
         cavs_data_destroy(d);
         return rc;
     }
+    cavs__packed_read_by_samples(d->packed);
     *out = d;
     return CAVS_OK;
 }

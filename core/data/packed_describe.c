@@ -54,11 +54,36 @@ static size_t bytes_of(const json_t *entry)
     return (size_t)json_integer_value(json_array_get(entry, 1));
 }
 
-static void describe_stage(FILE *out, json_t *stage)
+/* How many values there are of all samples, of which an array says where each sample's begin. */
+static size_t values_of(const struct cavs_packed *p, const json_t *starts)
+{
+    const void *at;
+    size_t n;
+
+    if (!cavs__packed_array(p, starts, &at, &n) || n < sizeof(int64_t))
+        return 0;
+    return (size_t)((const int64_t *)at)[n / sizeof(int64_t) - 1];
+}
+
+static size_t bytes_of_input(const struct cavs_packed *p, const json_t *arrays, const json_t *input)
+{
+    const char *per = json_string_value(json_object_get(input, "per"));
+    bool ids = strcmp(json_string_value(json_object_get(input, "type")), "ids") == 0;
+    size_t width = ids ? 1 : (size_t)json_integer_value(json_object_get(input, "width"));
+    const json_t *starts = json_object_get(arrays, "start");
+
+    if (strcmp(per, cavs__packed_per[CAVS__PER_EDGE]) == 0)
+        starts = json_object_get(arrays, "first");
+    if (strcmp(per, cavs__packed_per[CAVS__PER_ENTRY]) == 0)
+        starts = json_object_get(input, "entry");
+    return values_of(p, starts) * width * sizeof(int32_t);
+}
+
+static void describe_stage(FILE *out, const struct cavs_packed *p, json_t *stage)
 {
     json_t *arrays = json_object_get(stage, "arrays"), *over = json_object_get(stage, "over"), *e;
-    size_t vertices = bytes_of(json_object_get(arrays, "function")) / sizeof(int32_t),
-           children = bytes_of(json_object_get(arrays, "child")) / sizeof(int32_t), i;
+    size_t vertices = values_of(p, json_object_get(arrays, "start")),
+           children = values_of(p, json_object_get(arrays, "first")), i;
 
     fprintf(out, "stage %s: %zu vert%s, %zu child%s\n",
             json_string_value(json_object_get(stage, "name")), vertices,
@@ -68,12 +93,11 @@ static void describe_stage(FILE *out, json_t *stage)
                 json_string_value(json_object_get(over, "stage")));
     json_array_foreach(json_object_get(stage, "functions"), i, e)
         fprintf(out, "  function  %zu %s\n", i, json_string_value(e));
-    json_array_foreach(json_object_get(stage, "inputs"), i, e)
-        fprintf(out, "  input     %s: %s, width %lld, %zu bytes\n",
-                json_string_value(json_object_get(e, "name")),
-                json_string_value(json_object_get(e, "type")),
-                (long long)json_integer_value(json_object_get(e, "width")),
-                bytes_of(json_object_get(e, "values")));
+    json_array_foreach(json_object_get(stage, "inputs"), i, e) fprintf(
+        out, "  input     %s: %s, width %lld, %zu bytes\n",
+        json_string_value(json_object_get(e, "name")),
+        json_string_value(json_object_get(e, "type")),
+        (long long)json_integer_value(json_object_get(e, "width")), bytes_of_input(p, arrays, e));
 }
 
 int cavs_packed_describe(const struct cavs_packed *p, char **text)
@@ -92,7 +116,7 @@ int cavs_packed_describe(const struct cavs_packed *p, char **text)
     fprintf(out, "%s: %d sample%s, %zu bytes, version %d\n", p->path, cavs_packed_size(p),
             cavs_packed_size(p) == 1 ? "" : "s", p->n, CAVS__PACKED_VERSION);
     json_array_foreach(json_object_get(p->directory, "stages"), i, entry)
-        describe_stage(out, entry);
+        describe_stage(out, p, entry);
     json_object_foreach(json_object_get(p->directory, "notes"), name, entry)
         fprintf(out, "note %s: %zu bytes\n", name, bytes_of(entry));
     if (fclose(out) != 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * packed_write.c - writing a packed file: a directory of all arrays is made, and directory and
- * arrays are written one after the other.
+ * arrays are written one after the other, the records of the samples last.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,14 +16,67 @@
 
 const char *const cavs__packed_per[] = {"vertex", "edge", "entry"};
 
+/* ---- records: all columns that have values of samples, sample by sample ---- */
+
+/* Takes n bytes; false when it cannot. */
+typedef bool take_bytes(void *to, const void *bytes, size_t n);
+
+static bool visit_stage(struct cavs__stage_data *s, int sample, take_bytes *take, void *to)
+{
+    bool sound = true;
+
+    for (int i = 0; i < cavs__stage_columns(s) && sound; i++) {
+        const int64_t *starts = cavs__stage_column_starts(s, i);
+        const struct cavs__column *c = cavs__stage_column(s, i, NULL, NULL);
+
+        if (starts && c->n > 0)
+            sound = take(to, cavs__column_at(c, (size_t)starts[sample]),
+                         (size_t)(starts[sample + 1] - starts[sample]) * c->size);
+    }
+    return sound;
+}
+
+static bool visit_records(const struct cavs_data *d, take_bytes *take, void *to)
+{
+    bool sound = true;
+
+    for (int sample = 0; sample < d->samples; sample++) {
+        for (int i = 0; i < d->model->nstages && sound; i++)
+            sound = visit_stage(&d->stages[i], sample, take, to);
+    }
+    return sound;
+}
+
+struct sum {
+    size_t n;
+    uint64_t hash;
+};
+
+static bool add_to_sum(void *to, const void *bytes, size_t n)
+{
+    struct sum *sum = to;
+
+    sum->n += n;
+    sum->hash = cavs__hash(sum->hash, bytes, n);
+    return true;
+}
+
+static bool write_bytes(void *to, const void *bytes, size_t n)
+{
+    return n == 0 || fwrite(bytes, 1, n, to) == n;
+}
+
 /* The arrays in the order in which they are written, and the directory that says where each is. */
 struct plan {
     struct array {
         const void *bytes;
         size_t n;
+        json_t *entry; /* the directory's */
     } * arrays;
     int narrays;
-    size_t at; /* where the next one will be */
+    const struct cavs_data *data; /* whose records follow them */
+    size_t records;               /* bytes of these */
+    size_t at;                    /* where the next one will be */
     json_t *directory;
 };
 
@@ -34,20 +87,49 @@ static size_t padded(size_t n)
 
 /* ---- the directory ---- */
 
-/* Plans an array and returns its entry, [offset, bytes, checksum]; NULL when memory is short. */
-static json_t *plan_array(struct plan *p, const void *bytes, size_t n)
+/* The entry of what comes next, [offset, bytes, checksum]; NULL when memory is short. */
+static json_t *plan_next(struct plan *p, size_t n, uint64_t hash)
 {
-    struct array a = {bytes, n};
     json_t *entry;
     char checksum[17];
 
-    if (!CAVS__APPEND(p->arrays, p->narrays, a))
-        return NULL;
-    snprintf(checksum, sizeof checksum, "%016llx",
-             (unsigned long long)cavs__hash(CAVS__HASH_START, bytes, n));
+    snprintf(checksum, sizeof checksum, "%016llx", (unsigned long long)hash);
     entry = json_pack("[I, I, s]", (json_int_t)p->at, (json_int_t)n, checksum);
     p->at += padded(n);
     return entry;
+}
+
+/* A stage that stands over another often has as many vertices of each sample: arrays that are alike
+ * are in the file once, and in memory. */
+static json_t *find_array(const struct plan *p, const void *bytes, size_t n)
+{
+    for (int i = 0; i < p->narrays; i++) {
+        if (p->arrays[i].n == n && n > 0 && memcmp(p->arrays[i].bytes, bytes, n) == 0)
+            return json_incref(p->arrays[i].entry);
+    }
+    return NULL;
+}
+
+static json_t *plan_array(struct plan *p, const void *bytes, size_t n)
+{
+    struct array a = {bytes, n, find_array(p, bytes, n)};
+
+    if (a.entry)
+        return a.entry;
+    a.entry = plan_next(p, n, cavs__hash(CAVS__HASH_START, bytes, n));
+    if (a.entry && CAVS__APPEND(p->arrays, p->narrays, a))
+        return a.entry;
+    json_decref(a.entry);
+    return NULL;
+}
+
+static json_t *plan_records(struct plan *p)
+{
+    struct sum sum = {.hash = CAVS__HASH_START};
+
+    visit_records(p->data, add_to_sum, &sum);
+    p->records = sum.n;
+    return plan_next(p, sum.n, sum.hash);
 }
 
 static json_t *over_entry(const struct cavs_stage *stage)
@@ -62,6 +144,12 @@ static json_t *input_entry(const struct cavs__input *in)
 {
     return json_pack("{s:s, s:s, s:s, s:i}", "name", in->name, "type", in->ids ? "ids" : "rows",
                      "per", cavs__packed_per[in->per], "width", in->ids ? 1 : in->width);
+}
+
+/* Starts of nothing are all 0, and a single function has all vertices. */
+static bool is_said(const struct cavs__stage_data *s, const struct cavs__column *c)
+{
+    return c == &s->count ? s->stage->nfunctions > 1 : ((const int64_t *)c->p)[c->n - 1] > 0;
 }
 
 /* False when memory is short: jansson passes the NULLs of earlier calls on until then. */
@@ -80,8 +168,10 @@ static bool plan_stage(struct plan *p, struct cavs__stage_data *s, json_t *stage
         const char *name;
         const struct cavs__column *c = cavs__stage_column(s, i, &name, &in);
 
-        sound &= json_object_set_new(in ? json_array_get(inputs, (size_t)in->number) : arrays, name,
-                                     plan_array(p, c->p, c->n * c->size)) == 0;
+        if (!cavs__stage_column_starts(s, i) && (!in || in->per == CAVS__PER_ENTRY))
+            sound &=
+                json_object_set_new(in ? json_array_get(inputs, (size_t)in->number) : arrays, name,
+                                    plan_array(p, c->p, is_said(s, c) ? c->n * c->size : 0)) == 0;
     }
     sound &= json_object_set_new(entry, "name", json_string(s->stage->name)) == 0 &&
              json_object_set_new(entry, "over", over_entry(s->stage)) == 0;
@@ -96,6 +186,7 @@ static bool plan_all(struct plan *p, struct cavs_data *d)
     json_t *stages = json_array(), *notes = json_object();
     bool sound = true;
 
+    p->data = d;
     p->directory = json_object();
     for (int i = 0; i < d->model->nstages; i++)
         sound &= plan_stage(p, &d->stages[i], stages);
@@ -107,20 +198,24 @@ static bool plan_all(struct plan *p, struct cavs_data *d)
     sound &= json_object_set_new(p->directory, "samples", json_integer(d->samples)) == 0;
     sound &= json_object_set_new(p->directory, "stages", stages) == 0;
     sound &= json_object_set_new(p->directory, "notes", notes) == 0;
+    sound &= json_object_set_new(p->directory, "records", plan_records(p)) == 0;
     return sound;
 }
 
 /* ---- the file ---- */
 
-static bool write_padded(FILE *f, const void *bytes, size_t n, char pad)
+static bool write_padding(FILE *f, size_t n, char pad)
 {
-    if (n > 0 && fwrite(bytes, 1, n, f) != n)
-        return false;
     for (size_t rest = padded(n) - n; rest > 0; rest--) {
         if (putc(pad, f) == EOF)
             return false;
     }
     return true;
+}
+
+static bool write_padded(FILE *f, const void *bytes, size_t n, char pad)
+{
+    return write_bytes(f, bytes, n) && write_padding(f, n, pad);
 }
 
 static bool write_all(FILE *f, const struct plan *p, const char *directory)
@@ -147,7 +242,7 @@ static bool write_all(FILE *f, const struct plan *p, const char *directory)
     for (int i = 0; i < p->narrays && sound; i++)
         sound = write_padded(f, p->arrays[i].bytes, p->arrays[i].n, '\0');
     free(text);
-    return sound;
+    return sound && visit_records(p->data, write_bytes, f) && write_padding(f, p->records, '\0');
 }
 
 static int write_file(const struct plan *p, const char *directory, const char *path)

@@ -15,7 +15,7 @@ static bool over_is_sound(const struct cavs_data *d, const struct cavs__stage_da
 {
     const int64_t *base = cavs__starts(&d->stages[s->stage->base->number]);
     void *copy;
-    const int32_t *over = cavs__column_view(d, &s->over, cavs__starts(s)[sample], n, &copy);
+    const int32_t *over = cavs__values_view(d, &s->over, cavs__starts(s), sample, &copy);
     bool sound = true;
 
     for (int32_t v = 0; v < n; v++)
@@ -28,10 +28,10 @@ static bool over_is_sound(const struct cavs_data *d, const struct cavs__stage_da
 static bool equal_is_sound(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
                            int sample)
 {
-    int64_t start = cavs__input_starts(s, input)[sample],
-            n = cavs__input_starts(s, input)[sample + 1] - start;
+    const int64_t *starts = cavs__input_starts(s, input);
+    int64_t start = starts[sample], n = starts[sample + 1] - start;
     void *copy;
-    const int32_t *equal = cavs__column_view(d, &s->equal[input], start, n, &copy);
+    const int32_t *equal = cavs__values_view(d, &s->equal[input], starts, sample, &copy);
     bool sound = true;
 
     for (int64_t i = 0; i < n; i++)
@@ -41,12 +41,12 @@ static bool equal_is_sound(const struct cavs_data *d, const struct cavs__stage_d
 }
 
 /* Wrong values of `count` and `equal` would change the balance of shards and which rows are
- * shared. */
+ * shared.  Nobody reads the count of a single function. */
 static bool numbers_are_sound(const struct cavs_data *d, const struct cavs__stage_data *s,
                               int sample, int32_t n)
 {
     int nf = s->stage->nfunctions;
-    const int32_t *count = cavs__column_at(&s->count, (size_t)sample * (size_t)nf);
+    const int32_t *count = nf == 1 ? &n : cavs__column_at(&s->count, (size_t)sample * (size_t)nf);
     int64_t sum = 0;
 
     for (int f = 0; f < nf; f++) {
@@ -68,8 +68,7 @@ static bool list_is_sound(const struct cavs_data *d, const struct cavs__stage_da
     const int64_t *starts = cavs__input_starts(s, input);
     int64_t sum = 0, entries = starts[sample + 1] - starts[sample];
     void *copy;
-    const int32_t *length =
-        cavs__column_view(d, &s->length[input], cavs__starts(s)[sample], n, &copy);
+    const int32_t *length = cavs__values_view(d, &s->length[input], cavs__starts(s), sample, &copy);
     bool sound = true;
 
     for (int32_t v = 0; v < n && sound; v++) {
@@ -113,16 +112,16 @@ static bool graph_is_sound(const struct cavs_data *d, const struct cavs__stage_d
                            int32_t n, int32_t *scratch)
 {
     const int64_t *first = s->first.p;
-    int64_t v0 = cavs__starts(s)[sample], edges = first[sample + 1] - first[sample];
+    int64_t edges = first[sample + 1] - first[sample];
     void *functions, *degrees, *children;
-    const int32_t *degree = cavs__column_view(d, &s->degree, v0, n, &degrees);
+    const int32_t *degree = cavs__values_view(d, &s->degree, cavs__starts(s), sample, &degrees);
     int slots[s->stage->nfunctions];
-    struct cavs__graph g = {.n = n,
-                            .nfunctions = s->stage->nfunctions,
-                            .function = cavs__column_view(d, &s->function, v0, n, &functions),
-                            .child =
-                                cavs__column_view(d, &s->child, first[sample], edges, &children),
-                            .slots = slots};
+    struct cavs__graph g = {
+        .n = n,
+        .nfunctions = s->stage->nfunctions,
+        .function = cavs__values_view(d, &s->function, cavs__starts(s), sample, &functions),
+        .child = cavs__values_view(d, &s->child, first, sample, &children),
+        .slots = slots};
     bool sound;
 
     for (int f = 0; f < s->stage->nfunctions; f++)
@@ -165,10 +164,21 @@ static int check_sample(const struct cavs_data *d, int sample)
     return rc;
 }
 
+/* Of all samples that come the first time everything is about to be read. */
+static void expect_unchecked(const struct cavs_data *d, const int *samples, int n)
+{
+    for (int i = 0; d->packed && i < n; i++) {
+        if (samples[i] >= 0 && samples[i] < d->samples && !d->checked[samples[i]])
+            cavs__data_expect(d, &samples[i], 1);
+    }
+}
+
 int cavs__data_check_samples(const struct cavs_data *d, const int *samples, int n)
 {
     int rc = d->packed ? cavs__packed_whole(d->packed) : CAVS_OK;
 
+    if (!rc)
+        expect_unchecked(d, samples, n);
     for (int i = 0; i < n && !rc; i++)
         rc = samples[i] < 0 || samples[i] >= d->samples
                  ? cavs__fail(CAVS_EINVAL, "batch: sample %d at position %d; the data have %d",

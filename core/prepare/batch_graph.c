@@ -15,8 +15,12 @@
 
 enum { LINE = 64 / sizeof(int32_t), MOST_LINES = 8 /* then it fetches by itself */ };
 
-CAVS__FETCHES void fetch(const int32_t *p, int64_t n)
+CAVS__FETCHES void fetch(const struct cavs_data *d, const struct cavs__column *c,
+                         const int64_t *starts, int sample)
 {
+    const int32_t *p = cavs__values_at(d, c, starts, sample);
+    int64_t n = starts[sample + 1] - starts[sample];
+
     for (int64_t i = 0; p && i < n && i < MOST_LINES * LINE; i += LINE)
         __builtin_prefetch(p + i);
 }
@@ -27,25 +31,20 @@ static const struct cavs__column *values_of(const struct cavs__stage_data *sd, i
     return sd->stage->inputs[input]->ids ? &sd->inputs[input] : &sd->equal[input];
 }
 
-CAVS__FETCHES void fetch_sample(const struct cavs__stage_data *sd, int sample)
+CAVS__FETCHES void fetch_sample(const struct cavs_data *d, const struct cavs__stage_data *sd,
+                                int sample)
 {
-    const int64_t *start = cavs__starts(sd) + sample,
-                  *first = cavs__column_at(&sd->first, (size_t)sample);
-
-    fetch(cavs__column_at(&sd->function, (size_t)start[0]), start[1] - start[0]);
-    fetch(cavs__column_at(&sd->degree, (size_t)start[0]), start[1] - start[0]);
-    fetch(cavs__column_at(&sd->child, (size_t)first[0]), first[1] - first[0]);
-    for (int k = 0; k < sd->stage->ninputs; k++) {
-        const int64_t *at = cavs__input_starts(sd, k) + sample;
-
-        fetch(cavs__column_at(values_of(sd, k), (size_t)at[0]), at[1] - at[0]);
-    }
+    fetch(d, &sd->function, cavs__starts(sd), sample);
+    fetch(d, &sd->degree, cavs__starts(sd), sample);
+    fetch(d, &sd->child, sd->first.p, sample);
+    for (int k = 0; k < sd->stage->ninputs; k++)
+        fetch(d, values_of(sd, k), cavs__input_starts(sd, k), sample);
 }
 
 /* ---- graphs ---- */
 
-static int count_vertices(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
-                          const struct cavs__shard *shard)
+static int count_vertices(const struct cavs_data *d, struct cavs__shard_stage *t,
+                          const struct cavs__stage_data *sd, const struct cavs__shard *shard)
 {
     const int64_t *first = sd->first.p;
     int64_t n = 0, children = 0;
@@ -56,7 +55,7 @@ static int count_vertices(struct cavs__shard_stage *t, const struct cavs__stage_
         t->cap_start = shard->cap + 1;
     }
     for (int i = 0; i < shard->nsamples; i++) {
-        fetch_sample(sd, shard->samples[i]);
+        fetch_sample(d, sd, shard->samples[i]);
         t->start[i] = (int32_t)n;
         n += cavs__starts(sd)[shard->samples[i] + 1] - cavs__starts(sd)[shard->samples[i]];
         children += first[shard->samples[i] + 1] - first[shard->samples[i]];
@@ -80,16 +79,15 @@ static void copy_sample(const struct cavs_data *d, struct cavs__shard_stage *t,
                         const struct cavs__stage_data *sd, int i, int sample,
                         const int32_t *base_start, int *children)
 {
-    int64_t v0 = cavs__starts(sd)[sample];
-    const int64_t *first = (const int64_t *)sd->first.p + sample;
-    int64_t nchildren = first[1] - first[0];
+    const int64_t *start = cavs__starts(sd), *first = sd->first.p;
+    int64_t nchildren = first[sample + 1] - first[sample];
     int32_t at = t->start[i], n = t->start[i + 1] - at;
 
-    cavs__column_read(d, &sd->function, v0, n, t->function + at);
-    cavs__column_read(d, &sd->degree, v0, n, t->child_ptr + at);
-    cavs__column_read(d, &sd->child, first[0], nchildren, t->child + *children);
+    cavs__values_read(d, &sd->function, start, sample, t->function + at);
+    cavs__values_read(d, &sd->degree, start, sample, t->child_ptr + at);
+    cavs__values_read(d, &sd->child, first, sample, t->child + *children);
     if (base_start)
-        cavs__column_read(d, &sd->over, v0, n, t->over + at);
+        cavs__values_read(d, &sd->over, start, sample, t->over + at);
     for (int32_t v = at; v < at + n; v++) {
         int32_t degree = t->child_ptr[v];
 
@@ -114,8 +112,7 @@ static void copy_pointers(const struct cavs_data *d, struct cavs__shard_stage *t
     for (int i = 0; i < shard->nsamples; i++) {
         int32_t at = t->start[i], n = t->start[i + 1] - at;
 
-        cavs__column_read(d, &sd->length[input], cavs__starts(sd)[shard->samples[i]], n,
-                          ptr + at + 1);
+        cavs__values_read(d, &sd->length[input], cavs__starts(sd), shard->samples[i], ptr + at + 1);
         for (int v = at; v < at + n; v++)
             ptr[v + 1] += ptr[v];
     }
@@ -139,10 +136,10 @@ static int copy_values(const struct cavs_data *d, struct cavs__shard_stage *t,
         rc = cavs__reserve_values(t, in, sum);
     sum = 0;
     for (int i = 0; values->p && i < shard->nsamples && !rc; i++) {
-        int64_t start = starts[shard->samples[i]], n = starts[shard->samples[i] + 1] - start;
+        int sample = shard->samples[i];
 
-        cavs__column_read(d, values, start, n, t->ids[input] + sum);
-        sum += n;
+        cavs__values_read(d, values, starts, sample, t->ids[input] + sum);
+        sum += starts[sample + 1] - starts[sample];
     }
     if (!rc && in->per == CAVS__PER_ENTRY)
         copy_pointers(d, t, sd, shard, input);
@@ -181,16 +178,18 @@ static int check_ids(const struct cavs_data *d, const struct cavs__stage_data *s
     return CAVS_OK;
 }
 
-static bool same_values(const struct cavs__stage_data *sd, const struct cavs__shard *shard,
-                        int input)
+static bool same_values(const struct cavs_data *d, const struct cavs__stage_data *sd,
+                        const struct cavs__shard *shard, int input)
 {
     const int64_t *starts = cavs__input_starts(sd, input);
-    const int32_t *ids = sd->inputs[input].p, *then = shard->stages[sd->stage->number].ids[input];
+    const int32_t *then = shard->stages[sd->stage->number].ids[input];
 
-    for (int i = 0; ids && i < shard->nsamples; i++) {
-        int64_t start = starts[shard->samples[i]], n = starts[shard->samples[i] + 1] - start;
+    for (int i = 0; sd->inputs[input].p && i < shard->nsamples; i++) {
+        int sample = shard->samples[i];
+        int64_t n = starts[sample + 1] - starts[sample];
+        const int32_t *now = cavs__values_at(d, &sd->inputs[input], starts, sample);
 
-        if (n > 0 && memcmp(then, ids + start, (size_t)n * sizeof *ids) != 0)
+        if (n > 0 && memcmp(then, now, (size_t)n * sizeof *now) != 0)
             return false;
         then += n;
     }
@@ -201,7 +200,7 @@ bool cavs__same_ids(const struct cavs_data *d, const struct cavs__shard *shard,
                     const struct cavs_stage *stage)
 {
     for (int k = 0; k < stage->ninputs; k++) {
-        if (stage->inputs[k]->ids && !same_values(&d->stages[stage->number], shard, k))
+        if (stage->inputs[k]->ids && !same_values(d, &d->stages[stage->number], shard, k))
             return false;
     }
     return true;
@@ -213,7 +212,7 @@ int cavs__make_graph(const struct cavs_data *d, struct cavs__shard *shard,
     struct cavs__shard_stage *t = &shard->stages[stage->number];
     const struct cavs__stage_data *sd = &d->stages[stage->number];
     const int32_t *base_start;
-    int children = 0, rc = count_vertices(t, sd, shard);
+    int children = 0, rc = count_vertices(d, t, sd, shard);
 
     if (!rc && may_be_wrong(d))
         rc = check_ids(d, sd, shard);

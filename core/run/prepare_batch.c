@@ -50,6 +50,8 @@ static int schedule(struct cavs_session *s, struct cavs__request *r)
         rc = cavs__batch_split(s->batch, r);
         if (!rc && s->optimizer.exchange)
             leave_to_others(s->optimizer.exchange, s->batch);
+        for (int i = 0; i < r->nshards && !rc; i++)
+            cavs__data_expect(r->data, s->batch->shards[i].samples, s->batch->shards[i].nsamples);
         if (!rc)
             rc = cavs__each_shard(e, s->batch, schedule_shard, e->rt->cost.arrange);
         for (int i = 0; i < r->nshards && bytes && !rc; i++)
