@@ -7,6 +7,7 @@ libcavs_la_SOURCES += \
 	core/data/adding.h \
 	core/data/adding_graph.c \
 	core/data/adding_inputs.c \
+	core/data/columns_of_stage.c \
 	core/data/data.c \
 	core/data/data.h \
 	core/data/fingerprint.c \
@@ -16,6 +17,7 @@ libcavs_la_SOURCES += \
 	core/data/packed_arrays.c \
 	core/data/packed_data.c \
 	core/data/packed_describe.c \
+	core/data/packed_gather.c \
 	core/data/packed_read.c \
 	core/data/packed_records.c \
 	core/data/packed_write.c \

@@ -4,6 +4,7 @@
  *
  *     packing.c          data that are to become one
  *     packed_write.c     writes one
+ *     packed_gather.c    the records of data that are being packed
  *     packed.c           maps one and checks its directory
  *     packed_arrays.c    finds its arrays, checks their places and sums
  *     packed_records.c   finds what a sample brings: where its record is, and each column there
@@ -72,7 +73,7 @@ struct cavs_packed {
     size_t nindex;
 };
 
-/* data.c: the columns of a stage, by number: those that each stage has and then four of each input
+/* columns_of_stage.c: the columns of a stage, by number: those that each stage has and then four of each input
  * (its values, the numbers of equal rows, and where the lists of an input per entry are).  *name:
  * what the column is called in files, *input: of which input, or NULL. */
 int cavs__stage_columns(const struct cavs__stage_data *s);
@@ -106,6 +107,11 @@ int cavs__records_find(const struct cavs__records *r, const json_t *of, const ch
 const void *cavs__record_values(const struct cavs__records *r, int part, int sample);
 /* Where the record itself begins among all, and how long it is. */
 size_t cavs__record_place(const struct cavs__records *r, int sample, size_t *from);
+
+/* packed_gather.c: hands over the records, a piece after the other, until `take` returns false,
+ * which it then does, too. */
+typedef bool cavs__take_bytes(void *to, const void *bytes, size_t n);
+bool cavs__records_visit(const struct cavs_data *d, cavs__take_bytes *take, void *to);
 
 /* packed_read.c: from now on samples are read, here and there. */
 void cavs__packed_read_by_samples(const struct cavs_packed *p);

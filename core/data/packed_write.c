@@ -16,36 +16,7 @@
 
 const char *const cavs__packed_per[] = {"vertex", "edge", "entry"};
 
-/* ---- records: all columns that have values of samples, sample by sample ---- */
-
-/* Takes n bytes; false when it cannot. */
-typedef bool take_bytes(void *to, const void *bytes, size_t n);
-
-static bool visit_stage(struct cavs__stage_data *s, int sample, take_bytes *take, void *to)
-{
-    bool sound = true;
-
-    for (int i = 0; i < cavs__stage_columns(s) && sound; i++) {
-        const int64_t *starts = cavs__stage_column_starts(s, i);
-        const struct cavs__column *c = cavs__stage_column(s, i, NULL, NULL);
-
-        if (starts && c->n > 0)
-            sound = take(to, cavs__column_at(c, (size_t)starts[sample]),
-                         (size_t)(starts[sample + 1] - starts[sample]) * c->size);
-    }
-    return sound;
-}
-
-static bool visit_records(const struct cavs_data *d, take_bytes *take, void *to)
-{
-    bool sound = true;
-
-    for (int sample = 0; sample < d->samples; sample++) {
-        for (int i = 0; i < d->model->nstages && sound; i++)
-            sound = visit_stage(&d->stages[i], sample, take, to);
-    }
-    return sound;
-}
+/* ---- what is done with the bytes of records ---- */
 
 struct sum {
     size_t n;
@@ -127,7 +98,7 @@ static json_t *plan_records(struct plan *p)
 {
     struct sum sum = {.hash = CAVS__HASH_START};
 
-    visit_records(p->data, add_to_sum, &sum);
+    cavs__records_visit(p->data, add_to_sum, &sum);
     p->records = sum.n;
     return plan_next(p, sum.n, sum.hash);
 }
@@ -242,7 +213,8 @@ static bool write_all(FILE *f, const struct plan *p, const char *directory)
     for (int i = 0; i < p->narrays && sound; i++)
         sound = write_padded(f, p->arrays[i].bytes, p->arrays[i].n, '\0');
     free(text);
-    return sound && visit_records(p->data, write_bytes, f) && write_padding(f, p->records, '\0');
+    return sound && cavs__records_visit(p->data, write_bytes, f) &&
+           write_padding(f, p->records, '\0');
 }
 
 static int write_file(const struct plan *p, const char *directory, const char *path)
