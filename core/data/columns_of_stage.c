@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* columns_of_stage.c - the columns of a stage by number and by name, and where samples begin in each. */
+/* columns_of_stage.c - the columns of a stage by number and by name, and where samples begin in
+ * each. */
 #include "core/data/packed.h"
 
 /* The columns that every stage has. */

@@ -73,9 +73,9 @@ struct cavs_packed {
     size_t nindex;
 };
 
-/* columns_of_stage.c: the columns of a stage, by number: those that each stage has and then four of each input
- * (its values, the numbers of equal rows, and where the lists of an input per entry are).  *name:
- * what the column is called in files, *input: of which input, or NULL. */
+/* columns_of_stage.c: the columns of a stage, by number: those that each stage has and then four of
+ * each input (its values, the numbers of equal rows, and where the lists of an input per entry
+ * are).  *name: what the column is called in files, *input: of which input, or NULL. */
 int cavs__stage_columns(const struct cavs__stage_data *s);
 struct cavs__column *cavs__stage_column(struct cavs__stage_data *s, int i, const char **name,
                                         const struct cavs__input **input);
