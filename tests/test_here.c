@@ -4,8 +4,11 @@
  * while the workers sleep: they are no tasks, workers are there again for what is larger, and
  * numbers are those of tasks.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <starpu.h>
@@ -144,6 +147,50 @@ static void workers_of_a_program_that_has_started_starpu_do_not_sleep(void **sta
     starpu_shutdown();
     assert_true(o->small >= 3 * FEW);
     free(o);
+}
+
+static atomic_int asked; /* how often the system was asked what a thread has had of its processor */
+
+/* Takes the place of the C library's. */
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    if (clock == CLOCK_THREAD_CPUTIME_ID)
+        atomic_fetch_add(&asked, 1);
+    return (int)syscall(SYS_clock_gettime, clock, t);
+}
+
+/* A call of the system takes a microsecond, and such a batch may take forty. */
+static void small_batches_in_turn_ask_the_system_for_no_clock(void **state)
+{
+    struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
+    struct cavs_session *s;
+    struct cavs_runtime *rt;
+    struct cavs_stats stats;
+    struct trial t;
+    double before;
+
+    (void)state;
+    ro.workers = 2;
+    trial_open_zoo(&t, zoo_find("tree_lstm_bench"));
+    check_ok(cavs_runtime_create(&ro, &rt));
+    check_ok(cavs_session_create(rt, t.model, NULL, &s));
+    for (int i = 0; i < FEW; i++) {
+        check_ok(cavs_session_train(s, t.data, large, 1));
+        check_ok(cavs_session_wait(s));
+    }
+    cavs_session_stats(s, &stats);
+    before = stats.schedule_s;
+    atomic_store(&asked, 0);
+    for (int i = 0; i < FEW; i++) {
+        check_ok(cavs_session_train(s, t.data, large, 1));
+        check_ok(cavs_session_wait(s));
+    }
+    cavs_session_stats(s, &stats);
+    assert_int_equal(atomic_load(&asked), 0);
+    assert_true(stats.schedule_s > before);
+    cavs_session_destroy(s);
+    check_ok(cavs_runtime_destroy(rt));
+    trial_close(&t);
 }
 
 /* Workers that slept while another session has tasks would never wake up: this would not end. */
@@ -346,6 +393,7 @@ int main(void)
         cmocka_unit_test(so_it_is_where_numbers_are_checked),
         cmocka_unit_test(behind_batches_in_flight_numbers_are_the_same),
         cmocka_unit_test(workers_of_a_program_that_has_started_starpu_do_not_sleep),
+        cmocka_unit_test(small_batches_in_turn_ask_the_system_for_no_clock),
         cmocka_unit_test(workers_do_not_sleep_while_another_session_has_tasks),
         cmocka_unit_test(small_increments_are_no_tasks_and_large_ways_back_wake_the_workers),
         cmocka_unit_test(so_are_increments_where_numbers_are_checked),

@@ -116,6 +116,7 @@ struct cavs__here {
     int in_turn;        /* how many such batches came one after the other */
     double began, took; /* microseconds: when the batch began; what the last one took, or 0 */
     double busy;        /* seconds of the processor that the last one took, or 0 */
+    bool undisturbed;   /* the clock in use, see cavs__caller_seconds() */
     double mean[2][2];  /* [evaluated][of one sample] seconds of recent batches; 0: none yet */
     float *scratch;
     size_t floats;
@@ -321,6 +322,12 @@ struct cavs__worth {
 /* Decides whether the calling thread runs the tasks of what is prepared, up to the end. */
 void cavs__here_begin(struct cavs__engine *e, const struct cavs__worth *b, int slot);
 void cavs__here_end(struct cavs__engine *e);
+/* Seconds that the calling thread has had of a processor.  Where recent batches ran here the
+ * workers sleep, nobody pushes the thread aside, and an ordinary clock says the same without a
+ * system call, of which a batch of 40 us would make ten.  Which clock is chosen as a batch or an
+ * increment begins. */
+void cavs__choose_clock(struct cavs__engine *e);
+double cavs__caller_seconds(const struct cavs__engine *e);
 /* Runs a task, and destroys it. */
 void cavs__run_here(struct cavs__engine *e, struct starpu_task *t);
 

@@ -90,6 +90,16 @@ static bool reserve_scratch(struct cavs__engine *e)
     return true;
 }
 
+void cavs__choose_clock(struct cavs__engine *e)
+{
+    e->here.undisturbed = e->here.in_turn >= IN_TURN;
+}
+
+double cavs__caller_seconds(const struct cavs__engine *e)
+{
+    return e->here.undisturbed ? starpu_timing_now() * 1e-6 : cavs__busy_seconds();
+}
+
 void cavs__here_begin(struct cavs__engine *e, const struct cavs__worth *b, int slot)
 {
     double seconds = usual_seconds(e, b), most = limit(e, b);
@@ -102,14 +112,14 @@ void cavs__here_begin(struct cavs__engine *e, const struct cavs__worth *b, int s
     if (e->here.in_turn >= IN_TURN)
         cavs__workers_rest();
     e->here.began = starpu_timing_now();
-    e->here.busy = e->here.now ? cavs__busy_seconds() : 0;
+    e->here.busy = e->here.now ? cavs__caller_seconds(e) : 0;
 }
 
 void cavs__here_end(struct cavs__engine *e)
 {
     if (e->here.now) {
         e->here.took = starpu_timing_now() - e->here.began;
-        e->here.busy = cavs__busy_seconds() - e->here.busy;
+        e->here.busy = cavs__caller_seconds(e) - e->here.busy;
     }
     e->here.now = e->here.awaited = false;
 }

@@ -4,7 +4,6 @@
 
 #include "core/base/error.h"
 #include "core/run/session.h"
-#include "core/run/simulated.h"
 
 /* ---- what is asked for ---- */
 
@@ -124,9 +123,11 @@ static void count_preparing(struct cavs_stats *stats, const struct cavs__engine 
 static int run_in_slot(struct cavs_session *s, struct cavs__request *r, int slot)
 {
     struct cavs__engine *e = &s->engine;
-    double began = cavs__busy_seconds(), prepared;
+    double began, prepared;
     int rc;
 
+    cavs__choose_clock(e);
+    began = cavs__caller_seconds(e);
     cavs__homes_observe(e, slot);
     if (s->optimizer.exchange)
         cavs__exchange_observe(s->optimizer.exchange, slot);
@@ -134,10 +135,11 @@ static int run_in_slot(struct cavs_session *s, struct cavs__request *r, int slot
     cavs__slot_open(&e->slots[slot], e->nshards);
     starpu_iteration_push((unsigned long)e->batches); /* tells a trace which tasks are one batch */
     rc = cavs__prepare_batch(s, r, slot);
-    prepared = cavs__busy_seconds();
+    prepared = cavs__caller_seconds(e);
     if (!rc)
         rc = submit(s, r, slot);
-    count_preparing(&s->stats, e, prepared - began, cavs__busy_seconds() - prepared - e->here.busy);
+    count_preparing(&s->stats, e, prepared - began,
+                    cavs__caller_seconds(e) - prepared - e->here.busy);
     starpu_iteration_pop();
     cavs__slot_close(&e->slots[slot]);
     e->batches++;

@@ -157,7 +157,7 @@ int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_
     bool many = pays(e, b->nshards, (double)cavs__batch_vertices(b) * vertex);
     struct job *jobs = many ? calloc((size_t)b->nshards, sizeof *jobs) : NULL;
     struct shards all = {e, b, work};
-    double before = cavs__busy_seconds(), prepared = e->preparing;
+    double before = cavs__caller_seconds(e), prepared = e->preparing;
     int n = 0, rc = CAVS_OK;
 
     for (int i = 0; i < b->nshards && !rc; i++) {
@@ -176,7 +176,7 @@ int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_
     }
     if (!rc && n > 0)
         rc = run_all(e, jobs, n);
-    e->arranging += n > 0 ? e->preparing - prepared : cavs__busy_seconds() - before;
+    e->arranging += n > 0 ? e->preparing - prepared : cavs__caller_seconds(e) - before;
     free(jobs);
     return rc;
 }

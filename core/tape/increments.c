@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* increments.c - an increment from the symbols that are wanted to its tasks: as
  * core/run/run_batch.c does it for a declared batch, in a slot like one. */
-#include "core/run/simulated.h"
 #include "core/tape/going.h"
 
 /* ---- what there is to do ---- */
@@ -158,9 +157,11 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
                                   .foreseen = cavs__take_foreseen(t, finish),
                                   .e = cavs__homes_cut(g.e) ? g.e : NULL};
     struct cavs_stats *stats = &t->session->stats;
-    double start = cavs__busy_seconds();
+    double start;
     int rc;
 
+    cavs__choose_clock(g.e);
+    start = cavs__caller_seconds(g.e);
     g.e->preparing = g.e->here.busy = 0;
     rc = order(&g, &wanted);
     if (!rc && (g.gradients || g.fresh))
@@ -169,6 +170,6 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
         rc = cavs__make_blocks(t);
     if (rc)
         cavs__recording_spoil(&t->recording, rc, "%s", cavs_error_text(rc));
-    stats->schedule_s += cavs__busy_seconds() - start - g.e->here.busy + g.e->preparing;
+    stats->schedule_s += cavs__caller_seconds(g.e) - start - g.e->here.busy + g.e->preparing;
     return rc;
 }
