@@ -315,6 +315,43 @@ static void too_many_symbols_are_too_many_at_one_symbol(void **unused)
     assert_string_equal(messages[1], messages[0]);
 }
 
+struct told {
+    const struct cavs_model *m;
+    char text[SAMPLES][200]; /* what samples are told when a symbol is NULL */
+};
+
+static int record_new(struct cavs_tape *t, int i, void *user)
+{
+    struct told *told = user;
+    struct cavs_symbol *h = cavs_scale(
+        cavs_use(cavs_tape_function(t), cavs_model_find_param(told->m, "b")), (float)(1 + i));
+
+    if (!h)
+        snprintf(told->text[i], sizeof told->text[i], "%s", cavs_error_message());
+    lose(t, told->m, h, 1);
+    return 0;
+}
+
+/* They are recorded again, so nothing is wrong with them, and memory is not short. */
+static void samples_with_what_is_new_are_told_so(void **unused)
+{
+    struct scene x = open_scene(3, false);
+    struct told told = {.m = x.m};
+    int n = 0;
+
+    (void)unused;
+    check_ok(cavs_tape_begin(x.t, CAVS_TAPE_TRAIN));
+    check_ok(cavs_tape_record(x.t, SAMPLES, record_new, &told));
+    check_ok(cavs_tape_finish(x.t));
+    for (int i = 0; i < SAMPLES; i++) {
+        n += told.text[i][0] != '\0';
+        assert_true(!told.text[i][0] || strstr(told.text[i], "first of its kind"));
+        assert_null(strstr(told.text[i], "memory"));
+    }
+    assert_true(n > 0);
+    close_scene(&x);
+}
+
 struct outer {
     struct cavs_tape *t;
     const struct cavs_model *m;
@@ -428,6 +465,7 @@ int main(void)
         cmocka_unit_test(the_first_mistake_counts),
         cmocka_unit_test(what_the_function_returns_is_returned),
         cmocka_unit_test(too_many_symbols_are_too_many_at_one_symbol),
+        cmocka_unit_test(samples_with_what_is_new_are_told_so),
         cmocka_unit_test(reading_another_sample_is_allowed),
         cmocka_unit_test(a_sample_records_and_does_nothing_else),
         cmocka_unit_test(marks_hold),

@@ -109,7 +109,9 @@ bool cavs__may_note(struct cavs_function *f, const char *op, struct cavs_place a
     const bool aside = f->recorder && f->recorder->aside;
 
     if (aside)
-        FAIL(f, CAVS_ESTATE, "%s: first of its kind", op);
+        FAIL(f, CAVS_ESTATE,
+             "%s: first of its kind; the sample is recorded anew, behind those that workers record",
+             op);
     return !aside;
 }
 

@@ -57,10 +57,11 @@ static const struct cavs__glance *sign(struct cavs__recording *r, const struct c
         cavs__array_reserve(&r->reads, &r->read_room, (size_t)(r->nreads + x->ninputs + 1),
                             sizeof *r->reads))
         number = signature_of(r, x, e, last);
-    if (number < 0) {
+    /* What workers record has none that the tape has not, and memory is asked for there. */
+    if (number < 0 && cavs__may_note(x->function, cavs__symbol_label(x), x->at))
         out_of_memory(node);
+    if (number < 0)
         return NULL;
-    }
     if (number == last->number)
         return last;
     *last = cavs__glance_at(&r->signatures, number);
