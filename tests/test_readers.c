@@ -243,6 +243,7 @@ static void a_missing_file_is_named(void **state)
     assert_int_equal(ptb_load("/", &o, &f, &e), CAVS_EIO);
     assert_int_equal(threefile_load("no/such", LABELS, &f, &e), CAVS_EIO);
     assert_non_null(strstr(e.text, "no/such/sents_idx.txt: No such file"));
+    assert_non_null(strstr(e.text, "trees in brackets are one file"));
     vocab_destroy(vocab);
 }
 

@@ -260,6 +260,15 @@ int threefile_read(FILE *const in[THREEFILE_COUNT], const char *const names[THRE
     return read_trees(in, names, labels, NULL, out, e);
 }
 
+static int cannot_open(const char *name, int error, struct app_error *e)
+{
+    return app_fail(e, CAVS_EIO, "%s: %s%s", name, strerror(error),
+                    error == ENOENT
+                        ? "; a folder of trees has sents_idx.txt, parents.txt and labels.txt, and "
+                          "trees in brackets are one file"
+                        : "");
+}
+
 static int load_trees(const char *folder, int labels, const struct tree_visitor *visitor,
                       struct forest *out, struct app_error *e)
 {
@@ -273,7 +282,7 @@ static int load_trees(const char *folder, int labels, const struct tree_visitor 
             names[i] = NULL;
             rc = app_fail(e, CAVS_ENOMEM, "no memory for a file name");
         } else if (!(in[i] = fopen(names[i], "r"))) {
-            rc = app_fail(e, CAVS_EIO, "%s: %s", names[i], strerror(errno));
+            rc = cannot_open(names[i], errno, e);
         }
     }
     if (rc == 0)
