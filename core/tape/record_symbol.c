@@ -231,20 +231,13 @@ static inline bool is_columns(const struct cavs__recording *r, const struct cavs
  * what its readers read in its place is told already. */
 static struct cavs_symbol *record_view(struct cavs__recording *r, struct cavs__node *node, int n)
 {
-    struct cavs_symbol *x = &node->x;
-    struct cavs_function *f = r->recorder.present;
-    int sample = cavs__present_sample(r), number = f->nsymbols;
+    const struct operands operands = {.sample = cavs__present_sample(r)};
 
-    x->function = f;
-    x->number = number;
-    x->ninputs = n;
-    x->inputs = node->in;
-    x->needs_grad = x->whole = x->read_past = false;
-    r->entries[number] =
-        (struct cavs__entry){.sample = sample, .site = CAVS__NO_SITE, .reads = (int32_t)r->nreads};
-    r->marks[number] = 0;
-    r->signature[number] = CAVS__NOT_COMPUTED;
-    return end_entry(r, node, sample);
+    node->x.ninputs = n;
+    node->x.inputs = node->in;
+    begin_entry(r, node, &operands);
+    r->signature[node->x.number] = CAVS__NOT_COMPUTED;
+    return end_entry(r, node, operands.sample);
 }
 
 /* Notes for its readers that it is an id, and no list of ids. */
