@@ -94,4 +94,14 @@ static inline const int64_t *cavs__starts(const struct cavs__stage_data *s)
     return s->start.p;
 }
 
+/* How many vertices of each function a sample has.  With one function that is all of them, which
+ * files do not say again: *all is handed in. */
+static inline const int32_t *cavs__counts_of(const struct cavs__stage_data *s, int sample,
+                                             const int32_t *all)
+{
+    int nf = s->stage->nfunctions;
+
+    return nf == 1 ? all : cavs__column_at(&s->count, (size_t)sample * (size_t)nf);
+}
+
 #endif

@@ -81,6 +81,12 @@ struct cavs__column *cavs__stage_column(struct cavs__stage_data *s, int i, const
                                         const struct cavs__input **input);
 /* Where the values of each sample begin in a column; NULL if it has a fixed number for each. */
 const int64_t *cavs__stage_column_starts(const struct cavs__stage_data *s, int i);
+/* Is it an array of its own in a file, ahead of the records? */
+static inline bool cavs__is_ahead(const struct cavs__stage_data *s, int i,
+                                  const struct cavs__input *of)
+{
+    return !cavs__stage_column_starts(s, i) && (!of || of->per == CAVS__PER_ENTRY);
+}
 
 /* What the values of an input belong to, by enum cavs__per. */
 extern const char *const cavs__packed_per[];

@@ -115,6 +115,12 @@ static int use_zeros(int samples, struct cavs__column *c)
     return c->p ? CAVS_OK : cavs__fail_nomem("starts of samples", n * c->size);
 }
 
+/* What of a stage's entry a column belongs to: an input, or the arrays that each stage has. */
+static const json_t *owner_of(const json_t *stage, const struct cavs__input *in)
+{
+    return in ? find_input(stage, in) : json_object_get(stage, "arrays");
+}
+
 /* The columns that count the values of others first. */
 static int use_arrays(const struct cavs_packed *p, struct cavs__stage_data *s, const json_t *entry)
 {
@@ -124,9 +130,9 @@ static int use_arrays(const struct cavs_packed *p, struct cavs__stage_data *s, c
         const struct cavs__input *in;
         const char *name;
         struct cavs__column *c = cavs__stage_column(s, i, &name, &in);
-        const json_t *of = in ? find_input(entry, in) : json_object_get(entry, "arrays");
+        const json_t *of = owner_of(entry, in);
 
-        if (!cavs__stage_column_starts(s, i) && (!in || in->per == CAVS__PER_ENTRY))
+        if (cavs__is_ahead(s, i, in))
             rc = use_array(p, s->stage, in ? in->name : name, json_object_get(of, name), c);
         if (!rc && c->storage == CAVS__IN_PAGES && c->n == 0 && c != &s->count)
             rc = use_zeros(cavs_packed_size(p), c);
@@ -141,7 +147,7 @@ static void use_parts(const struct cavs_packed *p, struct cavs__stage_data *s, c
         const struct cavs__input *in;
         const char *name;
         struct cavs__column *c = cavs__stage_column(s, i, &name, &in);
-        const json_t *of = in ? find_input(entry, in) : json_object_get(entry, "arrays");
+        const json_t *of = owner_of(entry, in);
 
         if (starts)
             use_part(p, cavs__records_find(&p->records, of, name), starts, c);

@@ -139,7 +139,7 @@ static bool plan_stage(struct plan *p, struct cavs__stage_data *s, json_t *stage
         const char *name;
         const struct cavs__column *c = cavs__stage_column(s, i, &name, &in);
 
-        if (!cavs__stage_column_starts(s, i) && (!in || in->per == CAVS__PER_ENTRY))
+        if (cavs__is_ahead(s, i, in))
             sound &=
                 json_object_set_new(in ? json_array_get(inputs, (size_t)in->number) : arrays, name,
                                     plan_array(p, c->p, is_said(s, c) ? c->n * c->size : 0)) == 0;

@@ -46,7 +46,7 @@ static bool numbers_are_sound(const struct cavs_data *d, const struct cavs__stag
                               int sample, int32_t n)
 {
     int nf = s->stage->nfunctions;
-    const int32_t *count = nf == 1 ? &n : cavs__column_at(&s->count, (size_t)sample * (size_t)nf);
+    const int32_t *count = cavs__counts_of(s, sample, &n);
     int64_t sum = 0;
 
     for (int f = 0; f < nf; f++) {

@@ -72,9 +72,7 @@ static double sample_cost(const struct cavs_data *d, const struct cavs_stage *st
     const struct cavs__stage_data *sd = &d->stages[stage->number];
     int nf = stage->nfunctions;
     const int64_t *start = cavs__starts(sd) + sample;
-    const int32_t all = (int32_t)(start[1] - start[0]),
-                  *count =
-                      nf == 1 ? &all : cavs__column_at(&sd->count, (size_t)sample * (size_t)nf);
+    const int32_t all = (int32_t)(start[1] - start[0]), *count = cavs__counts_of(sd, sample, &all);
     double sum = 0;
 
     for (int f = 0; f < nf; f++)
