@@ -3,10 +3,11 @@
  * packed_read.c - values of samples, which may be pages of a packed file.
  *
  * A touched page counts against this process (a limit of its control group, say), and the system
- * maps what it has beside it, too: 64 KB usually, on newer Linux up to 2 MB.  Samples are read here
+ * maps what it has beside it, too: 64 KB usually, on newer Linux up to 2 MB. Samples are read here
  * and there, so that would come to be the whole file; and letting go of pages again and again costs
- * a fault of several microseconds for each place that is read.  Of a large file, values are hence
- * copied by a call, which takes one, and the pages stay the system's alone.
+ * a fault of several microseconds for each place that is read. Of a large file, values are hence
+ * copied by a call, which takes one, and the pages stay the system's alone. The columns of a sample
+ * are read one after the other, so a thread keeps the record that it has read last.
  *
  * What the system has not, it fetches from the disk, and would wait for one sample after the other.
  * Those of a batch are known ahead, so it is told of all of them first.
@@ -26,11 +27,39 @@ static bool is_read(const struct cavs_data *d)
     return d->packed && d->packed->large && !d->lent;
 }
 
+/* Longer records take so long to use that a call for each column of them does not matter. */
+enum { LONGEST_KEPT = 8192 };
+
+/* The record that this thread has read last, `n` bytes of the file from `from` on; data: the number
+ * of the data that it is of, 0: none. */
+static _Thread_local struct {
+    uint64_t data;
+    size_t from, n;
+    char bytes[LONGEST_KEPT];
+} last;
+
+static void keep_record(const struct cavs_data *d, int sample)
+{
+    size_t from, n = cavs__record_place(&d->packed->records, sample, &from);
+
+    from += d->packed->records.offset;
+    if (n > sizeof last.bytes || (last.data == d->number && last.from == from))
+        return;
+    last.data = cavs__read_at(d->packed->fd, from, n, last.bytes) == n ? d->number : 0;
+    last.from = from;
+    last.n = n;
+}
+
 /* Reads the bytes at `from`, which are pages of the file. If that fails, the caller touches the
  * pages, and meets the error there. */
-static bool read_bytes(const struct cavs_packed *p, const char *from, size_t n, void *to)
+static bool read_bytes(const struct cavs_data *d, const char *from, size_t n, void *to)
 {
-    return cavs__read_at(p->fd, (size_t)(from - p->bytes), n, to) == n;
+    size_t at = (size_t)(from - d->packed->bytes), within = at - last.from;
+
+    if (last.data != d->number || at < last.from || within > last.n || n > last.n - within)
+        return cavs__read_at(d->packed->fd, at, n, to) == n;
+    memcpy(to, last.bytes + within, n);
+    return true;
 }
 
 const void *cavs__values_at(const struct cavs_data *d, const struct cavs__column *c,
@@ -43,7 +72,7 @@ const void *cavs__values_at(const struct cavs_data *d, const struct cavs__column
 
 void cavs__values_copy(const struct cavs_data *d, const void *from, size_t n, void *to)
 {
-    if (n > 0 && !(is_read(d) && read_bytes(d->packed, from, n, to)))
+    if (n > 0 && !(is_read(d) && read_bytes(d, from, n, to)))
         memcpy(to, from, n);
 }
 
@@ -52,6 +81,8 @@ void cavs__values_read(const struct cavs_data *d, const struct cavs__column *c,
 {
     size_t n = (size_t)(starts[sample + 1] - starts[sample]);
 
+    if (is_read(d))
+        keep_record(d, sample);
     cavs__values_copy(d, cavs__values_at(d, c, starts, sample), n * c->size, to);
 }
 
@@ -62,7 +93,9 @@ const void *cavs__values_view(const struct cavs_data *d, const struct cavs__colu
     size_t n = (size_t)(starts[sample + 1] - starts[sample]) * c->size;
 
     *copy = n > 0 && is_read(d) ? malloc(n) : NULL;
-    return *copy && read_bytes(d->packed, from, n, *copy) ? *copy : from;
+    if (*copy)
+        keep_record(d, sample);
+    return *copy && read_bytes(d, from, n, *copy) ? *copy : from;
 }
 
 void cavs__data_expect(const struct cavs_data *d, const int *samples, int n)

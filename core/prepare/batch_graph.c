@@ -163,19 +163,15 @@ static bool may_be_wrong(const struct cavs_data *d)
     return d->lent || d->packed;
 }
 
-static int check_ids(const struct cavs_data *d, const struct cavs__stage_data *sd,
-                     const struct cavs__shard *shard)
+static int check_ids(const struct cavs_data *d, const struct cavs__stage_data *sd, int sample)
 {
-    for (int i = 0; i < shard->nsamples; i++) {
-        for (int k = 0; k < sd->stage->ninputs; k++) {
-            int rc = sd->stage->inputs[k]->ids ? cavs__data_check_ids(d, sd, k, shard->samples[i])
-                                               : CAVS_OK;
+    int rc = CAVS_OK;
 
-            if (rc)
-                return rc;
-        }
+    for (int k = 0; k < sd->stage->ninputs && !rc; k++) {
+        if (sd->stage->inputs[k]->ids)
+            rc = cavs__data_check_ids(d, sd, k, sample);
     }
-    return CAVS_OK;
+    return rc;
 }
 
 static bool same_values(const struct cavs_data *d, const struct cavs__stage_data *sd,
@@ -214,13 +210,15 @@ int cavs__make_graph(const struct cavs_data *d, struct cavs__shard *shard,
     const int32_t *base_start;
     int children = 0, rc = count_vertices(d, t, sd, shard);
 
-    if (!rc && may_be_wrong(d))
-        rc = check_ids(d, sd, shard);
+    base_start = stage->base ? shard->stages[stage->base->number].start : NULL;
+    for (int i = 0; i < shard->nsamples && !rc; i++) {
+        if (may_be_wrong(d))
+            rc = check_ids(d, sd, shard->samples[i]);
+        if (!rc)
+            copy_sample(d, t, sd, i, shard->samples[i], base_start, &children);
+    }
     if (rc)
         return rc;
-    base_start = stage->base ? shard->stages[stage->base->number].start : NULL;
-    for (int i = 0; i < shard->nsamples; i++)
-        copy_sample(d, t, sd, i, shard->samples[i], base_start, &children);
     t->child_ptr[t->n] = children;
     return copy_ids(d, t, sd, shard);
 }
