@@ -135,8 +135,8 @@ check_PROGRAMS += tests/test_folder
 SANITIZE_TESTS += tests/test_folder
 dist_check_SCRIPTS += tests/test_surroundings.t
 
-check_PROGRAMS += tests/test_hash_table tests/test_schedule
-SANITIZE_TESTS += tests/test_hash_table tests/test_schedule
+check_PROGRAMS += tests/test_bits tests/test_hash_table tests/test_schedule
+SANITIZE_TESTS += tests/test_bits tests/test_hash_table tests/test_schedule
 
 # what there is to choose from: the tables of policies and optimizers, --help and the guide
 check_PROGRAMS += tests/test_choices

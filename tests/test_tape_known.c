@@ -166,6 +166,40 @@ static void runs_are_known_whatever_was_computed_meanwhile(void **unused)
     runs_may_be_recorded_in_two_goes(true);
 }
 
+/* ---- which operands are the same ---- */
+
+/* A run that reads one row twice, or two. */
+static struct cavs_symbol *record_twice(struct scene *a, int i, bool two)
+{
+    struct cavs_symbol *h[2] = {apart(look_up(a, i)), apart(look_up(a, i + 1))};
+
+    return cavs_sum(apart(cavs_tanh(cavs_mul(cavs_square(h[0]), h[two]))));
+}
+
+static void record_both_ways(struct scene *one_by_one, struct scene *blocks, bool two)
+{
+    double want = loss(one_by_one, record_twice, two);
+
+    for (int i = 0; i < RECORDINGS; i++)
+        assert_true(fabs(loss(blocks, record_twice, two) - want) < 1e-5 * fabs(want));
+}
+
+static void runs_that_read_one_row_twice_are_known_apart_from_others(void **unused)
+{
+    (void)unused;
+    for (int two = 0; two < 2; two++) {
+        struct scene one_by_one = open_scene(0), blocks = open_scene(1);
+        int known;
+
+        record_both_ways(&one_by_one, &blocks, two);
+        known = blocks.t->blocks.nknown;
+        record_both_ways(&one_by_one, &blocks, !two);
+        assert_true(blocks.t->blocks.nknown > known);
+        tape_scene_close(one_by_one.m, one_by_one.s, one_by_one.t);
+        tape_scene_close(blocks.m, blocks.s, blocks.t);
+    }
+}
+
 /* ---- how many are known ---- */
 
 /* How many runs are known after recordings of so many samples that are all alike. */
@@ -201,6 +235,7 @@ int main(void)
         cmocka_unit_test(runs_that_read_words_are_known_apart_from_others),
         cmocka_unit_test(runs_of_which_some_was_there_are_not_as_whole_ones),
         cmocka_unit_test(runs_are_known_whatever_was_computed_meanwhile),
+        cmocka_unit_test(runs_that_read_one_row_twice_are_known_apart_from_others),
         cmocka_unit_test(equal_runs_are_learned_once),
     };
 

@@ -7,6 +7,7 @@ libcavs_la_SOURCES += \
 	core/base/array.h \
 	core/base/beside.c \
 	core/base/beside.h \
+	core/base/bits.h \
 	core/base/error.c \
 	core/base/error.h \
 	core/base/fetches.h \

@@ -6,53 +6,35 @@
 
 /* ---- comparing ---- */
 
-/* Does operand k differ from all those before it? */
-static bool is_new(const struct cavs__known_part *p, const struct cavs__read *operands, int k)
-{
-    for (int i = 0; i < k; i++) {
-        if (p->width[i] == p->width[k] && cavs__same_read(operands[i], operands[k]))
-            return false;
-    }
-    return true;
-}
-
-/* Are exactly those reads of the run equal that were equal in the known one, so that the block has
- * the same operands? */
-static bool has_operands(const struct cavs__recording *r, const struct cavs__known_part *p,
+/* Are the rows that it reads of other runs sources where those of the known one were, and exactly
+ * those of its reads equal that were equal there, so that its blocks have the same operands?  All
+ * is compared without a branch, because nearly always nothing differs. */
+static bool has_operands(const struct cavs__known_run *known, const struct cavs__recording *r,
                          const struct cavs__read *reads)
 {
-    struct cavs__read operands[CAVS__MOST_OPERANDS];
-    int n = 0;
+    uint64_t differ = 0;
+    bool equal = false;
 
-    for (int i = 0; i < p->nexternal; i++) {
-        const struct cavs__external *x = &p->external[i];
-        struct cavs__read read = reads[x->read];
-
-        if (!x->id && cavs__is_marked(r, read.of, CAVS__SOURCE) != x->source)
-            return false;
-        if (!p->block)
-            continue;
-        if (x->operand < n && !cavs__same_read(operands[x->operand], read))
-            return false;
-        if (x->operand < n)
-            continue;
-        operands[n++] = read;
-        if (!x->id && !is_new(p, operands, n - 1))
-            return false;
-    }
-    return true;
+    for (int i = 0; i < known->nrows; i++)
+        differ |= (r->marks[reads[known->rows[i].read].of] ^ known->rows[i].marks) & CAVS__SOURCE;
+    for (int i = 0; i < known->nsame; i++)
+        differ |=
+            cavs__read_word(reads[known->same[i].a]) ^ cavs__read_word(reads[known->same[i].b]);
+    for (int i = 0; i < known->ndiffer; i++)
+        equal |= cavs__read_word(reads[known->differ[i].a]) ==
+                 cavs__read_word(reads[known->differ[i].b]);
+    return differ == 0 && !equal;
 }
 
 /* Are its reads equal?  They are compared without a branch, because nearly always all are. */
 static bool has_reads(const struct cavs__known_run *known, const struct cavs__read *reads,
                       int32_t first)
 {
-    uint64_t differ = 0, read;
+    uint64_t differ = 0;
 
-    for (int i = 0; i < known->nreads; i++) {
-        memcpy(&read, &reads[i], sizeof read);
-        differ |= (read ^ (known->reads[i].is + (uint32_t)first)) & known->reads[i].counts;
-    }
+    for (int i = 0; i < known->nreads; i++)
+        differ |= (cavs__read_word(reads[i]) ^ (known->reads[i].is + (uint32_t)first)) &
+                  known->reads[i].counts;
     return differ == 0;
 }
 
@@ -74,10 +56,11 @@ static bool is_as(const struct cavs__recording *r, const struct cavs__known_run 
     bool same =
         memcmp(marks, known->marks, span) == 0 &&
         memcmp(r->signature + run->first, known->signature, span * sizeof *known->signature) == 0 &&
-        is_dense(r, known, run) && has_reads(known, reads, run->first);
+        is_dense(r, known, run) && has_reads(known, reads, run->first) &&
+        has_operands(known, r, reads);
 
     for (int i = 0; i < known->nparts && same; i++)
-        same = cavs__is_usable(&known->parts[i]) && has_operands(r, &known->parts[i], reads);
+        same = cavs__is_usable(&known->parts[i]);
     return same;
 }
 

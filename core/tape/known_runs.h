@@ -12,39 +12,50 @@
 #ifndef CAVS_CORE_TAPE_KNOWN_RUNS_H
 #define CAVS_CORE_TAPE_KNOWN_RUNS_H
 
+#include <string.h>
+
+#include "core/base/bits.h"
 #include "core/tape/run_parts.h"
 #include "core/tape/tape_blocks.h"
 
 /* Something that a part of a run reads and that is no member of the part. */
 struct cavs__external {
-    int32_t read;    /* index in the recording's reads; of a known run: from its first read on */
+    int32_t read;    /* index in the recording's reads */
     int32_t operand; /* of the block, the number of the operand that it becomes */
     bool id, source; /* source: it is a symbol that reads no other */
 };
 
 enum { CAVS__MOST_EXTERNAL = 64, CAVS__MOST_SPAN = 512 };
+enum { CAVS__SPAN_WORDS = CAVS__MOST_SPAN / CAVS__BITS_A_WORD };
 
 /* In the list of needed symbols: here stands a known run, the next one of b->taken. */
 enum { CAVS__KNOWN_RUN = -1 };
 
 /* A part of a known run that becomes one vertex. */
 struct cavs__known_part {
-    struct cavs__tape_block *block; /* NULL: a single symbol, of whose `external` only `source`
-                                       is compared */
+    struct cavs__tape_block *block; /* NULL: a single symbol */
     uint64_t members;               /* bit by bit, those that are read outside */
     int32_t signature;              /* of the block */
     int32_t head;                   /* its first result, or its only symbol */
     int32_t symbols[CAVS__MOST_MEMBERS];
-    int noperands, nexternal;
+    int noperands;
     int32_t operands[CAVS__MOST_OPERANDS]; /* of each, the first read that is this operand */
-    int32_t width[CAVS__MOST_OPERANDS];
-    struct cavs__external external[CAVS__MOST_EXTERNAL];
 };
 
 /* Are they equal, whichever runs they are within? */
 static inline bool cavs__same_read(struct cavs__read a, struct cavs__read b)
 {
     return a.of == b.of && a.from == b.from;
+}
+
+/* A read as a word: within one run, reads are equal if their words are. */
+static inline uint64_t cavs__read_word(struct cavs__read read)
+{
+    uint64_t word;
+
+    _Static_assert(sizeof read == sizeof word, "a read is a word");
+    memcpy(&word, &read, sizeof word);
+    return word;
 }
 
 /* Can the part still become what it became?  Its block may have been made anew since, with other
@@ -60,22 +71,32 @@ struct cavs__known_read {
     uint64_t is, counts;
 };
 
-/* A symbol of another run that is needed, as a read, and the marks that it gets. */
+/* A symbol of another run, as a read, and marks: those that it gets because it is needed, or
+ * CAVS__SOURCE if that is what it is. */
 struct cavs__known_need {
     int32_t read;
     uint8_t marks;
+};
+
+/* Two reads. */
+struct cavs__known_pair {
+    int32_t a, b;
 };
 
 /* Symbols and reads are counted from the first ones of the run. */
 struct cavs__known_run {
     int32_t next; /* another known run that begins at the same site; -1: none */
     int span;     /* symbols from the first to the last that is needed */
-    int nreads, nfound, nneeds, nparts;
+    int nreads, nneeds, nrows, nsame, ndiffer, nparts;
+    /* The symbols that others need, and those of them that are no sources. */
+    uint64_t found[CAVS__SPAN_WORDS], members[CAVS__SPAN_WORDS];
     struct cavs__known_part parts[CAVS__RUN_PARTS];
     /* owned */
     int32_t *signature;             /* [span] */
-    int32_t *found;                 /* [nfound] the symbols that others need */
     struct cavs__known_need *needs; /* [nneeds] */
+    struct cavs__known_need *rows;  /* [nrows] which of the rows that it reads are sources */
+    /* [nsame] of its blocks one operand, and [ndiffer] two */
+    struct cavs__known_pair *same, *differ;
     struct cavs__known_read *reads; /* [nreads] */
     uint8_t *marks, *after;         /* [span] before its own needs are marked, and when it is cut */
 };
@@ -115,6 +136,13 @@ int cavs__take_sources(struct cavs__recording *r, int n, const int32_t *list);
 
 /* ---- learned_runs.c ---- */
 
+/* What a part of a run reads that is no member of it. */
+struct cavs__learned_reads {
+    int n;
+    struct cavs__external external[CAVS__MOST_EXTERNAL];
+    int32_t width[CAVS__MOST_OPERANDS]; /* of each operand of the block */
+};
+
 /* A run that goes through needed.c and tape_blocks.c symbol by symbol, while it is noted what it
  * needs and what becomes of its parts, so that it is known from then on. */
 struct cavs__learning {
@@ -123,6 +151,7 @@ struct cavs__learning {
     int nneeds, nparts;
     struct cavs__known_need needs[CAVS__MOST_EXTERNAL];
     struct cavs__known_part parts[CAVS__RUN_PARTS];
+    struct cavs__learned_reads reads[CAVS__RUN_PARTS]; /* of each part */
 };
 void cavs__learn_begin(struct cavs__learning *l, const struct cavs__blocks *b,
                        const struct cavs__recorded_run *x, int n, const int32_t *list);

@@ -11,8 +11,10 @@ enum { MOST_A_SITE = 4 };
 static void free_contents(struct cavs__known_run *known)
 {
     free(known->signature);
-    free(known->found);
     free(known->needs);
+    free(known->rows);
+    free(known->same);
+    free(known->differ);
     free(known->reads);
     free(known->marks);
     free(known->after);
@@ -159,20 +161,79 @@ static void *copy(const void *from, size_t bytes)
     return to ? memcpy(to, from, bytes) : NULL;
 }
 
-static uint64_t word(struct cavs__read read)
-{
-    uint64_t bits;
+/* ---- which reads are the same ---- */
 
-    _Static_assert(sizeof read == sizeof bits, "a read is a word");
-    memcpy(&bits, &read, sizeof bits);
-    return bits;
+/* Is what it reads a row of another run? */
+static bool is_outside(const struct cavs__recording *r, const struct cavs__external *x)
+{
+    return !x->id && !r->reads[x->read].in_run;
 }
+
+/* Notes how an operand of a block, when it is read first, is told from those before it.  Ids are
+ * operands of their own, however many are equal, and so are rows that are read in another width;
+ * what is of the run itself is compared with all reads.  false: out of memory. */
+static bool learn_new_operand(struct cavs__known_run *known, const struct cavs__recording *r,
+                              const struct cavs__known_part *p,
+                              const struct cavs__learned_reads *reads,
+                              const struct cavs__external *x)
+{
+    for (int i = 0; i < x->operand; i++) {
+        const struct cavs__known_pair pair = {p->operands[i], x->read};
+
+        if (reads->width[i] == reads->width[x->operand] && !r->reads[pair.a].in_run &&
+            !CAVS__APPEND(known->differ, known->ndiffer, pair))
+            return false;
+    }
+    return true;
+}
+
+/* Notes what has to be so of a row of another run that the part reads.  false: out of memory. */
+static bool learn_row(struct cavs__known_run *known, const struct cavs__recording *r,
+                      const struct cavs__known_part *p, const struct cavs__learned_reads *reads,
+                      const struct cavs__external *x)
+{
+    const struct cavs__known_need row = {x->read, x->source ? CAVS__SOURCE : 0};
+    const struct cavs__known_pair pair = {p->operands[x->operand], x->read};
+
+    if (p->block && pair.a != x->read)
+        return CAVS__APPEND(known->same, known->nsame, pair);
+    return CAVS__APPEND(known->rows, known->nrows, row) &&
+           (!p->block || learn_new_operand(known, r, p, reads, x));
+}
+
+static bool learn_rows(struct cavs__known_run *known, const struct cavs__learning *l,
+                       const struct cavs__recording *r)
+{
+    bool room = true;
+
+    for (int i = 0; i < l->nparts; i++) {
+        for (int k = 0; k < l->reads[i].n && room; k++) {
+            const struct cavs__external *x = &l->reads[i].external[k];
+
+            if (is_outside(r, x))
+                room = learn_row(known, r, &l->parts[i], &l->reads[i], x);
+        }
+    }
+    return room;
+}
+
+/* ---- all ---- */
 
 /* From now on symbols and reads are counted from the first ones of the run. */
 static void count_from(struct cavs__known_run *known, int32_t symbol, int32_t read)
 {
     for (int i = 0; i < known->nneeds; i++)
         known->needs[i].read -= read;
+    for (int i = 0; i < known->nrows; i++)
+        known->rows[i].read -= read;
+    for (int i = 0; i < known->nsame; i++) {
+        known->same[i].a -= read;
+        known->same[i].b -= read;
+    }
+    for (int i = 0; i < known->ndiffer; i++) {
+        known->differ[i].a -= read;
+        known->differ[i].b -= read;
+    }
     for (int i = 0; i < known->nparts; i++) {
         struct cavs__known_part *p = &known->parts[i];
 
@@ -181,8 +242,6 @@ static void count_from(struct cavs__known_run *known, int32_t symbol, int32_t re
             p->symbols[k] -= symbol;
         for (int k = 0; k < p->noperands; k++)
             p->operands[k] -= read;
-        for (int k = 0; k < p->nexternal; k++)
-            p->external[k].read -= read;
     }
 }
 
@@ -196,21 +255,22 @@ static bool learn_reads(struct cavs__known_run *known, const struct cavs__read *
 
         read.of -= first;
         known->reads[i] =
-            read.in_run ? (struct cavs__known_read){word(read), UINT64_MAX}
-                        : (struct cavs__known_read){0, word((struct cavs__read){.in_run = 1})};
+            read.in_run
+                ? (struct cavs__known_read){cavs__read_word(read), UINT64_MAX}
+                : (struct cavs__known_read){0, cavs__read_word((struct cavs__read){.in_run = 1})};
     }
     return known->reads != NULL;
 }
 
-/* false: out of memory. */
-static bool learn_found(struct cavs__known_run *known)
+static void learn_found(struct cavs__known_run *known)
 {
-    known->found = malloc((size_t)known->span * sizeof *known->found);
-    for (int i = 0; known->found && i < known->span; i++) {
-        if (known->marks[i] & CAVS__ORDERED)
-            known->found[known->nfound++] = i;
+    for (int i = 0; i < known->span; i++) {
+        if (!(known->marks[i] & CAVS__ORDERED))
+            continue;
+        cavs__bits_add(known->found, (size_t)i);
+        if (!(known->marks[i] & CAVS__SOURCE))
+            cavs__bits_add(known->members, (size_t)i);
     }
-    return known->found != NULL;
 }
 
 bool cavs__learn_end(struct cavs__learning *l, struct cavs__blocks *b, struct cavs__recording *r)
@@ -233,10 +293,11 @@ bool cavs__learn_end(struct cavs__learning *l, struct cavs__blocks *b, struct ca
         .after = copy(r->marks + l->first, span)};
     memcpy(known->parts, l->parts, sizeof known->parts);
     if (!known->signature || !known->needs || !known->marks || !known->after ||
-        !learn_found(known) || !learn_reads(known, r->reads + first->reads, l->first)) {
+        !learn_rows(known, l, r) || !learn_reads(known, r->reads + first->reads, l->first)) {
         known->span = 0; /* no run is as short, so it is never found */
         return false;
     }
+    learn_found(known);
     count_from(known, l->first, first->reads);
     return true;
 }

@@ -3,15 +3,9 @@
 #include <string.h>
 
 #include "core/base/array.h"
+#include "core/base/bits.h"
 #include "core/tape/known_runs.h"
 #include "core/tape/order_parts.h"
-
-enum { SYMBOLS_A_WORD = 64 /* of o->found */ };
-
-static inline uint64_t bit(int symbol)
-{
-    return (uint64_t)1 << symbol % SYMBOLS_A_WORD;
-}
 
 /* The symbol was computed inside of a block and not kept.  It is computed once more, after those
  * symbols of its run that it is made of.  From the next recording on it is kept, and none of this
@@ -27,12 +21,12 @@ static void ask_for(struct cavs__recording *r, int symbol)
 static void find(struct cavs__needed *d, int symbol, bool again)
 {
     uint8_t *marks = &d->r->marks[symbol];
-    int word = symbol / SYMBOLS_A_WORD;
+    int word = symbol / CAVS__BITS_A_WORD;
 
     if (*marks & CAVS__IN_BLOCK && !again)
         ask_for(d->r, symbol);
     *marks = (*marks & ~CAVS__WAITED_FOR) | CAVS__ORDERED | (d->cut ? 0 : CAVS__WAITED_FOR);
-    d->o->found[word] |= bit(symbol);
+    d->o->found[word] |= cavs__bit((size_t)symbol);
     d->lo = word < d->lo ? word : d->lo;
     d->hi = word > d->hi ? word : d->hi;
 }
@@ -64,19 +58,17 @@ static inline void need_operands(struct cavs__needed *d, int symbol)
 
 /* ---- known runs ---- */
 
+static size_t words_of(const struct cavs__known_run *known)
+{
+    return cavs__bit_words((size_t)known->span);
+}
+
 /* Are the symbols of the known run that others need to be computed now, and not there from an
  * earlier increment? */
 static bool are_found(const struct cavs__needed *d, const struct cavs__known_run *known,
                       int32_t first)
 {
-    bool found = true;
-
-    for (int i = 0; i < known->nfound && found; i++) {
-        int symbol = first + known->found[i];
-
-        found = d->o->found[symbol / SYMBOLS_A_WORD] & bit(symbol);
-    }
-    return found;
+    return cavs__bits_include(d->o->found, (size_t)first, known->found, words_of(known));
 }
 
 /* Notes what the run needs of others.  Its members are not listed one by one, but for sources that
@@ -86,12 +78,7 @@ static void need_run(struct cavs__needed *d, const struct cavs__known_run *known
 {
     const struct cavs__read *reads = d->r->reads + run->reads;
 
-    for (int i = 0; i < known->nfound; i++) {
-        int symbol = run->first + known->found[i];
-
-        if (!(known->marks[known->found[i]] & CAVS__SOURCE))
-            d->o->found[symbol / SYMBOLS_A_WORD] &= ~bit(symbol);
-    }
+    cavs__bits_remove(d->o->found, (size_t)run->first, known->members, words_of(known));
     for (int i = 0; i < known->nneeds; i++)
         need(d, reads[known->needs[i].read].of, known->needs[i].marks, false);
     memcpy(d->r->marks + run->first, known->after, (size_t)known->span);
@@ -125,7 +112,7 @@ static bool take_run(struct cavs__needed *d, int symbol)
 bool cavs__reserve_needed(struct cavs__needed *d, size_t n)
 {
     struct cavs__order *o = d->o;
-    size_t words = n / SYMBOLS_A_WORD + 1, old = o->found_room;
+    size_t words = cavs__bit_words(n + 1), old = o->found_room;
 
     if (!cavs__array_reserve(&o->list, &o->list_room, n, sizeof *o->list) ||
         !cavs__array_reserve(&o->found, &o->found_room, words, sizeof *o->found))
@@ -146,13 +133,13 @@ void cavs__find_needed(struct cavs__needed *d, const struct cavs__wanted *wanted
         uint64_t *found = &d->o->found[word];
 
         while (*found) {
-            int symbol = SYMBOLS_A_WORD * word + SYMBOLS_A_WORD - 1 - __builtin_clzll(*found);
+            int symbol = CAVS__BITS_A_WORD * word + CAVS__BITS_A_WORD - 1 - __builtin_clzll(*found);
 
             if (d->cut && take_run(d, symbol)) {
                 *--list = CAVS__KNOWN_RUN;
                 continue;
             }
-            *found &= ~bit(symbol);
+            *found &= ~cavs__bit((size_t)symbol);
             *--list = symbol;
             if (!cavs__is_marked(d->r, symbol, CAVS__SOURCE))
                 need_operands(d, symbol);

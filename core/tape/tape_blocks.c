@@ -121,7 +121,7 @@ static void leave_alone(struct cavs__recording *r, int n, const int32_t *symbols
 
 /* A symbol that is alone may be so because it could be computed ahead: that depends on which of
  * its operands read no other symbol. */
-static void learn_sources(struct cavs__learning *l, struct cavs__known_part *p,
+static void learn_sources(struct cavs__learning *l, struct cavs__learned_reads *reads,
                           const struct cavs__recording *r, int32_t symbol)
 {
     const struct cavs__entry *e = &r->entries[symbol];
@@ -132,7 +132,7 @@ static void learn_sources(struct cavs__learning *l, struct cavs__known_part *p,
         int32_t read = (int32_t)(e->reads + k);
 
         if (r->reads[read].from != CAVS__NO_ROW)
-            p->external[p->nexternal++] = (struct cavs__external){
+            reads->external[reads->n++] = (struct cavs__external){
                 .read = read, .source = cavs__is_marked(r, r->reads[read].of, CAVS__SOURCE)};
     }
 }
@@ -141,22 +141,24 @@ static void learn_sources(struct cavs__learning *l, struct cavs__known_part *p,
 static void learn_part(struct cavs__learning *l, const struct cavs__formed_run *x,
                        int32_t signature)
 {
+    struct cavs__learned_reads *reads = &l->reads[l->nparts];
     struct cavs__known_part *p = &l->parts[l->nparts++];
 
+    reads->n = 0;
     *p = (struct cavs__known_part){.block = signature < 0 ? NULL : x->block,
                                    .members = x->members,
                                    .signature = signature,
                                    .head = head_of(x, signature)};
     l->useless |= (signature < 0 && x->n > 1) || (x->n > 1 && x->nexternal > CAVS__MOST_EXTERNAL);
     if (!l->useless && signature < 0)
-        learn_sources(l, p, x->r, x->symbols[0]);
+        learn_sources(l, reads, x->r, x->symbols[0]);
     if (l->useless || signature < 0)
         return;
     p->noperands = x->noperands;
-    p->nexternal = x->nexternal;
-    memcpy(p->width, x->width, sizeof p->width);
     memcpy(p->operands, x->operands, sizeof p->operands);
-    memcpy(p->external, x->external, sizeof p->external);
+    reads->n = x->nexternal;
+    memcpy(reads->width, x->width, sizeof reads->width);
+    memcpy(reads->external, x->external, sizeof reads->external);
     memcpy(p->symbols, x->symbols, (size_t)x->n * sizeof *p->symbols);
 }
 
