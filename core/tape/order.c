@@ -34,8 +34,10 @@ static void free_shard(struct cavs__shard_order *s)
     free(s->vertex);
     free(s->read[0]);
     free(s->read[1]);
-    for (int i = 0; i < CAVS__MOST_IDS; i++)
+    for (int i = 0; i < CAVS__MOST_IDS; i++) {
         free(s->ids[i]);
+        free(s->has_id[i]);
+    }
 }
 
 void cavs__order_free(struct cavs__order *o)

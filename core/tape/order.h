@@ -41,8 +41,6 @@ struct cavs__increment {
     struct cavs__increment *before, *after; /* of the same shard */
 };
 
-enum { CAVS__MOST_IDS = 4 /* by which vertices are compared, at most */ };
-
 /* Vertices of one sample, one after the other. */
 struct cavs__span {
     int32_t first, end;
@@ -64,11 +62,12 @@ struct cavs__shard_order {
     int *slots;         /* [functions] */
     int32_t *number;    /* [signatures] of its function; -1: not in this graph */
     int32_t *function, *child_ptr, *child, *vertex;
-    /* What equal vertices have in common, beside functions and children: the first nids of the
-     * ids; and of each child the column, and the symbol where an earlier increment has evaluated
-     * it. */
+    /* What equal vertices have in common, beside functions and children: those of the nids ids that
+     * their function has; and of each child the column, and the symbol where an earlier increment
+     * has evaluated it. */
     bool repeats; /* some vertices may be equal */
     int nids;
+    bool *has_id[CAVS__MOST_IDS]; /* [functions] */
     int32_t *ids[CAVS__MOST_IDS], *read[2];
 };
 

@@ -93,6 +93,8 @@ struct cavs__block_form {
     const int32_t *codes;
 };
 
+enum { CAVS__MOST_IDS = 4 /* by which vertices are compared, at most */ };
+
 struct cavs__signature {
     struct cavs_symbol like; /* operator, attributes, width; of a block: RESULT, width of its row */
     uint64_t print;          /* of an operator: what tells it from others, in any process */
@@ -104,9 +106,11 @@ struct cavs__signature {
     int nlisted; /* of them, the last: each is an entry of a list, of whatever length */
     struct cavs__operand_sort *operands; /* [n] */
     struct cavs_function *function;
-    bool needs_grad; /* gradients of the result pass on, to operands or parameters */
-    bool repeatable; /* vertices with equal operands may be one */
-    bool is_product; /* of an operator: it is worth being put ahead */
+    bool needs_grad;         /* gradients of the result pass on, to operands or parameters */
+    bool repeatable;         /* vertices with equal operands may be one */
+    int nids;                /* those are compared by these ids; else there are none */
+    int ids[CAVS__MOST_IDS]; /* [nids] which operands they are */
+    bool is_product;         /* of an operator: it is worth being put ahead */
     /* set by compiled.c: */
     int noise[2], given; /* index sections: dropout's keys, rows that the user gave; -1: none */
     int first, owner;    /* likewise, with lists: the first of each symbol's entries, and whose each

@@ -80,11 +80,26 @@ static bool is_repeatable(const struct cavs_function *f)
     return true;
 }
 
-bool cavs__finish_signature_function(struct cavs__signature *s)
+/* Finds by which ids vertices are compared, if they may be equal.  With more ids than are compared,
+ * or with lists of ids, they may not. */
+static void find_ids(struct cavs__signature *s)
 {
     s->repeatable = is_repeatable(s->function);
-    for (int k = s->n - s->nlisted; k < s->n; k++) /* of which not all are compared */
-        s->repeatable &= s->operands[k].kind != CAVS__OPERAND_ID;
+    s->nids = 0;
+    for (int k = 0; k < s->n && s->repeatable; k++) {
+        if (s->operands[k].kind != CAVS__OPERAND_ID)
+            continue;
+        s->repeatable = k < s->n - s->nlisted && s->nids < CAVS__MOST_IDS;
+        if (s->repeatable)
+            s->ids[s->nids++] = k;
+    }
+    if (!s->repeatable)
+        s->nids = 0;
+}
+
+bool cavs__finish_signature_function(struct cavs__signature *s)
+{
+    find_ids(s);
     s->is_product = cavs__operator_of(&s->like)->flops != NULL;
     if (cavs__differentiate(s->function))
         return false;

@@ -7,6 +7,12 @@ static bool reserve_functions(struct cavs__shard_order *o, int signatures)
 {
     size_t n = (size_t)signatures, old = o->function_room, rooms[2] = {old, old};
 
+    for (int i = 0; i < CAVS__MOST_IDS; i++) {
+        size_t room = old;
+
+        if (!cavs__array_reserve(&o->has_id[i], &room, n, sizeof **o->has_id))
+            return false;
+    }
     if (!cavs__array_reserve(&o->number, &rooms[0], n, sizeof *o->number) ||
         !cavs__array_reserve(&o->signature, &rooms[1], n, sizeof *o->signature) ||
         !cavs__array_reserve(&o->slots, &o->function_room, n, sizeof *o->slots))
@@ -89,27 +95,15 @@ static int add_children(struct cavs__shard_order *o, const struct cavs__recordin
 
 /* The ids by which a vertex is compared with others; where it must not be equal to another, a
  * number of its own. */
-static void set_ids(struct cavs__shard_order *o, const struct cavs__recording *r,
-                    const struct cavs__vertex *v)
+static inline void set_ids(struct cavs__shard_order *o, const struct cavs__recording *r,
+                           const struct cavs__vertex *v)
 {
     const struct cavs__signature *s = r->signatures.all[v->as];
-    int number = v->number;
-    int n = 0;
 
-    for (int i = 0; i < CAVS__MOST_IDS; i++)
-        o->ids[i][number] = -1;
-    for (int k = 0; k < s->n - s->nlisted && s->repeatable; k++) {
-        if (s->operands[k].kind != CAVS__OPERAND_ID)
-            continue;
-        if (n < CAVS__MOST_IDS)
-            o->ids[n][number] = r->reads[v->operands + k].of;
-        n++;
-    }
-    if (!s->repeatable || n > CAVS__MOST_IDS) {
-        o->ids[0][number] = -2 - number;
-        n = 1;
-    }
-    o->nids = n > o->nids ? n : o->nids;
+    if (!s->repeatable)
+        o->ids[0][v->number] = v->number;
+    for (int i = 0; i < s->nids; i++)
+        o->ids[i][v->number] = r->reads[v->operands + s->ids[i]].of;
 }
 
 static void forget_functions(struct cavs__shard_order *o)
@@ -120,14 +114,24 @@ static void forget_functions(struct cavs__shard_order *o)
     o->repeats = false;
 }
 
-static int32_t function_of(struct cavs__shard_order *o, const struct cavs__recording *r,
-                           int32_t signature)
+static void add_function(struct cavs__shard_order *o, const struct cavs__signature *s,
+                         int32_t signature)
 {
-    if (o->number[signature] < 0) {
-        o->repeats |= r->signatures.all[signature]->repeatable;
-        o->number[signature] = o->nfunctions;
-        o->signature[o->nfunctions++] = signature;
-    }
+    int nids = s->repeatable ? s->nids : 1;
+
+    o->repeats |= s->repeatable;
+    o->nids = nids > o->nids ? nids : o->nids;
+    for (int i = 0; i < CAVS__MOST_IDS; i++)
+        o->has_id[i][o->nfunctions] = i < nids;
+    o->number[signature] = o->nfunctions;
+    o->signature[o->nfunctions++] = signature;
+}
+
+static inline int32_t function_of(struct cavs__shard_order *o, const struct cavs__recording *r,
+                                  int32_t signature)
+{
+    if (o->number[signature] < 0)
+        add_function(o, r->signatures.all[signature], signature);
     return o->number[signature];
 }
 
@@ -162,6 +166,7 @@ struct cavs__graph cavs__graph_of(const struct cavs__order *o, struct cavs__reco
                             .child = s->child,
                             .slots = s->slots,
                             .keys = (const int32_t *const *)s->ids,
+                            .keyed = (const bool *const *)s->has_id,
                             .nedge_keys = 2,
                             .edge_keys = (const int32_t *const *)s->read};
 
