@@ -31,8 +31,8 @@ static void fill_operand(const struct cavs__filling *w, const struct cavs__vt *v
     int32_t *out = section_of(w, vt, o->section);
 
     for (int r = 0; r < vt->n; r++) {
-        const struct cavs__vertex *v = cavs__vertex_of_row(recording, w->d, vt->row0 + r);
-        const struct cavs__read *read = v ? &recording->reads[v->operands + k] : NULL;
+        int32_t first = w->d->operands[vt->row0 + r];
+        const struct cavs__read *read = first < 0 ? NULL : &recording->reads[first + k];
 
         if (o->kind != CAVS__OPERAND_ID)
             cavs__fetch_operand(recording, w->d, vt->row0 + r, vt->row0 + vt->n, k);
@@ -74,15 +74,14 @@ static void fill_entries(const struct cavs__filling *w, const struct cavs__vt *v
 {
     const struct cavs__recording *recording = &w->t->recording;
     const struct cavs__operand_sort *o = &s->operands[k];
-    int32_t n;
 
     for (int r = 0; r < vt->n; r++) {
-        const struct cavs__vertex *v = cavs__vertex_of_row(recording, w->d, vt->row0 + r);
         int32_t *out = w->index + w->d->offsets[o->section] + w->d->entry0[vt->row0 + r];
+        int32_t n = w->d->length[vt->row0 + r], first = w->d->operands[vt->row0 + r];
         const struct cavs__read *read =
-            v ? &recording->reads[v->operands + cavs__reads_of_operand(s, v, k, &n)] : NULL;
+            first < 0 ? NULL : &recording->reads[first + cavs__first_read(s, k, n)];
 
-        for (int32_t i = 0; i < w->d->length[vt->row0 + r]; i++)
+        for (int32_t i = 0; i < n; i++)
             out[i] = !read                         ? -1
                      : o->kind == CAVS__OPERAND_ID ? read[i].of
                                                    : line_read(recording, &read[i]);

@@ -115,16 +115,18 @@ static struct cavs__increment *keep(struct cavs__shard_order *o, struct cavs__re
     *d = (struct cavs__increment){.n = s->rows, .nvt = s->nvt, .nfunctions = nf};
     d->vt = cavs__arena_alloc(arena, (size_t)s->nvt * sizeof *d->vt);
     d->vertex = cavs__arena_alloc(arena, (size_t)s->rows * sizeof *d->vertex);
+    d->operands = cavs__arena_alloc(arena, (size_t)s->rows * sizeof *d->operands);
     d->function_rows = cavs__arena_alloc(arena, (size_t)nf * sizeof *d->function_rows);
-    if (!d->vt || !d->vertex || !d->function_rows)
+    if (!d->vt || !d->vertex || !d->operands || !d->function_rows)
         return NULL;
     copy_schedule(o, d);
     for (int i = 0; i < s->rows; i++) {
-        int32_t symbol;
+        const struct cavs__vertex *v;
 
         d->vertex[i] = o->vertex[s->vertex_of[i]];
-        symbol = r->vertices[d->vertex[i]].symbol;
-        d->highest = symbol > d->highest ? symbol : d->highest;
+        v = &r->vertices[d->vertex[i]];
+        d->operands[i] = v->operands;
+        d->highest = v->symbol > d->highest ? v->symbol : d->highest;
     }
     for (int v = 0; v < vertices; v++)
         d->repeated += set_evaluated(r, o->vertex[v], d->vertex[s->row_of[v]]);
@@ -137,7 +139,7 @@ void cavs__take_rows_back(const struct cavs__recording *r, struct cavs__incremen
         return;
     for (int i = 0; i < d->n; i++) {
         if (d->vertex[i] >= 0 && r->vertices[d->vertex[i]].symbol >= symbols)
-            d->vertex[i] = -1;
+            d->vertex[i] = d->operands[i] = -1;
     }
     d->highest = symbols - 1;
 }

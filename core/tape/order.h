@@ -25,6 +25,7 @@ struct cavs__increment {
     int64_t repeated;       /* symbols that are equal to others */
     struct cavs__vt *vt;    /* [nvt] */
     int32_t *vertex;        /* [n] the vertex of each row; -1: it was taken back since */
+    int32_t *operands;      /* [n] the first read of that vertex; -1: likewise */
     int32_t highest;        /* the last of their symbols */
     int nfunctions;         /* signatures that were there */
     int32_t *function_rows; /* [nfunctions] */
@@ -106,19 +107,16 @@ static inline struct cavs__vertex *cavs__vertex_of_row(const struct cavs__record
 }
 /* Rows of a V_t are vertices of many samples, far from one another in memory, as is what they read.
  * While a row is looked at, operand k, which is no list, of the rows behind it is on its way: first
- * a row's vertex, then the number of what it reads, and then the place of that. */
+ * the number of what a row reads, and then the place of that. */
 CAVS__FETCHES void cavs__fetch_operand(const struct cavs__recording *r,
                                        const struct cavs__increment *d, int row, int end, int k)
 {
     enum { STEP = 6 };
-    const struct cavs__vertex *v;
 
-    if (row + 3 * STEP < end && d->vertex[row + 3 * STEP] >= 0)
-        __builtin_prefetch(&r->vertices[d->vertex[row + 3 * STEP]], 1);
-    if (row + 2 * STEP < end && (v = cavs__vertex_of_row(r, d, row + 2 * STEP)) != NULL)
-        __builtin_prefetch(&r->reads[v->operands + k]);
-    if (row + STEP < end && (v = cavs__vertex_of_row(r, d, row + STEP)) != NULL)
-        __builtin_prefetch(&r->places[r->reads[v->operands + k].of]);
+    if (row + 2 * STEP < end && d->operands[row + 2 * STEP] >= 0)
+        __builtin_prefetch(&r->reads[d->operands[row + 2 * STEP] + k]);
+    if (row + STEP < end && d->operands[row + STEP] >= 0)
+        __builtin_prefetch(&r->places[r->reads[d->operands[row + STEP] + k].of]);
 }
 /* How many entries the lists of its rows have. */
 static inline int32_t cavs__entries_of_vt(const struct cavs__increment *d,

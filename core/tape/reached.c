@@ -61,8 +61,16 @@ static struct cavs__target *aim_nowhere(int32_t n, struct cavs__target *to)
     return to;
 }
 
+static bool is_reached(const struct cavs__recording *r, const struct cavs__increment *d, int row)
+{
+    const struct cavs__vertex *v = cavs__vertex_of_row(r, d, row);
+
+    return v && v->reached;
+}
+
+/* Notes the targets of all rows of a V_t.  all: gradients reach all rows of the V_t. */
 static void find_targets(struct cavs_tape *t, const struct cavs__increment *d,
-                         const struct cavs__vt *vt, struct cavs__target *to)
+                         const struct cavs__vt *vt, bool all, struct cavs__target *to)
 {
     const struct cavs__signature *s = cavs__signature_of(t, vt);
     struct cavs__recording *recording = &t->recording;
@@ -72,17 +80,15 @@ static void find_targets(struct cavs_tape *t, const struct cavs__increment *d,
 
         for (int r = 0; r < vt->n && s->operands[k].passes; r++) {
             const int row = vt->row0 + r;
-            const struct cavs__vertex *v = cavs__vertex_of_row(recording, d, row);
-            int32_t first, n = listed ? d->length[row] : 1;
+            const int32_t n = listed ? d->length[row] : 1;
+            const int32_t first = d->operands[row] + cavs__first_read(s, k, n);
 
             if (!listed)
                 cavs__fetch_operand(recording, d, row, vt->row0 + vt->n, k);
-            if (!v || !v->reached) {
+            if (all || is_reached(recording, d, row))
+                to = aim(recording, &recording->reads[first], n, to);
+            else
                 to = aim_nowhere(n, to);
-                continue;
-            }
-            first = cavs__reads_of_operand(s, v, k, &n);
-            to = aim(recording, &recording->reads[v->operands + first], n, to);
         }
     }
 }
@@ -109,7 +115,7 @@ static bool reach(struct cavs_tape *t, int shard, struct cavs__increment *d, int
         return true;
     if (!new_targets(t, shard, d, i))
         return false;
-    find_targets(t, d, vt, d->targets[i]);
+    find_targets(t, d, vt, d->reached[i] == vt->n, d->targets[i]);
     return true;
 }
 

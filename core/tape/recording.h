@@ -285,15 +285,13 @@ static inline int32_t cavs__entries_of(const struct cavs__signature *s,
     return s->nlisted > 0 ? (v->nreads - (s->n - s->nlisted)) / s->nlisted : 0;
 }
 
-/* Operand k of a signature is *n consecutive reads of the vertex: one, or of a list one an entry.
- * The first of them, counted from the vertex's first read. */
-static inline int32_t cavs__reads_of_operand(const struct cavs__signature *s,
-                                             const struct cavs__vertex *v, int k, int32_t *n)
+/* Operand k of a signature is one read of the vertex, or of a list one for each of its entries: the
+ * first of them, counted from the vertex's first read. */
+static inline int32_t cavs__first_read(const struct cavs__signature *s, int k, int32_t entries)
 {
     int listed = k - (s->n - s->nlisted);
 
-    *n = listed < 0 ? 1 : cavs__entries_of(s, v);
-    return listed < 0 ? k : k - listed + listed * *n;
+    return listed < 0 ? k : k - listed + listed * entries;
 }
 
 /* The node whose columns an operand is, from column *from on: slices are followed to what they are
