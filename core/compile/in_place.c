@@ -65,7 +65,7 @@ static void list_fields(struct cavs__moving *m)
     for (int h = 0; h < p->nhere; h++) {
         const struct cavs__local *l = &p->local[p->here[h]];
 
-        if (l->placed && cavs__lies_in(&l->at, m->bundle))
+        if (l->placed && cavs__lies_in(&l->at, &m->bundle))
             m->fields[m->nfields++] =
                 (struct cavs__field){.col = l->at.col, .end = l->at.col + l->at.cols, .to = -1};
     }
@@ -79,7 +79,7 @@ static void list_writers(struct cavs__moving *m)
     for (int i = 0; i < m->p->nitems; i++) {
         const struct cavs__operand *o = result(m->p, &m->p->items[i]);
 
-        if (o && cavs__lies_in(o, m->bundle))
+        if (o && cavs__lies_in(o, &m->bundle))
             m->writers[m->nwriters++] = (struct cavs__field_writer){i, o->col, o->cols};
     }
     qsort(m->writers, (size_t)m->nwriters, sizeof *m->writers, by_column);
@@ -95,12 +95,12 @@ static void list_writers(struct cavs__moving *m)
 
 static void place_field(struct cavs__moving *m, struct cavs__field *f)
 {
-    for (int l = 0; l < m->lines.n && f->to < 0; l++) {
+    for (int l = m->into.from / CAVS__LINE; l < m->lines.n && f->to < 0; l++) {
         if (!cavs__field_fits(m, f, l * CAVS__LINE))
             continue;
         for (int i = l; i < l + cavs__lines_of(f->end - f->col); i++)
             m->lines.taken[i] = true;
-        f->tensor = m->into;
+        f->tensor = m->into.tensor;
         f->to = l * CAVS__LINE;
     }
 }
@@ -109,7 +109,7 @@ static void move(const struct cavs__moving *m, struct cavs__operand *at)
 {
     int low = 0, high = m->nfields - 1;
 
-    if (!cavs__lies_in(at, m->bundle))
+    if (!cavs__lies_in(at, &m->bundle))
         return;
     while (low < high) { /* the last field that does not begin behind it */
         int middle = (low + high + 1) / 2;
@@ -154,26 +154,47 @@ static int move_into(struct cavs__moving *m)
 /* Fields that stay where they are move together. */
 static void close_gaps(struct cavs__moving *m)
 {
-    struct cavs__tensor_desc *d = &m->p->plan->tensors[m->bundle];
+    const bool recorded = m->p->f->stage->recorded;
+    struct cavs__tensor_desc *d = &m->p->plan->tensors[m->bundle.tensor];
+    int *end = recorded ? &m->p->f->kept : &d->cols;
 
-    d->cols = 0;
+    *end = m->bundle.from;
     for (int i = 0; i < m->nfields; i++) {
         struct cavs__field *f = &m->fields[i];
+        int cols = f->end - f->col;
 
         if (f->to >= 0)
             continue;
-        f->tensor = m->bundle;
-        f->to = cavs__add_field(d, f->end - f->col);
+        f->tensor = m->bundle.tensor;
+        f->to = recorded ? cavs__add_recorded_field(end, cols) : cavs__add_field(d, cols);
     }
+    if (recorded)
+        m->p->kept[m->p->part].end = *end;
+}
+
+/* What that part keeps of vertices. */
+static struct cavs__bundle bundle_of(const struct cavs__placer *p, int part)
+{
+    const struct cavs__kept *k = &p->kept[part];
+    int tensor = p->bundle[part][0];
+
+    if (p->f->stage->recorded)
+        return (struct cavs__bundle){.tensor = k->end > 0 ? p->sp->edge : -1,
+                                     .slot = CAVS__LINES_KEPT,
+                                     .from = k->from,
+                                     .end = k->end};
+    return (struct cavs__bundle){.tensor = tensor,
+                                 .end = tensor < 0 ? 0 : p->plan->tensors[tensor].cols};
 }
 
 /* The rows of a tensor of one column are single numbers, not cache lines: nothing wider fits
  * there. */
 static bool has_lines(const struct cavs__moving *m)
 {
-    const struct cavs__tensor_desc *d = &m->p->plan->tensors[m->into];
+    const struct cavs__tensor_desc *d = &m->p->plan->tensors[m->into.tensor];
 
-    return d->space == CAVS__BROWS && cavs__tensor_ld(d->cols) >= CAVS__LINE;
+    return m->p->f->stage->recorded ||
+           (d->space == CAVS__BROWS && cavs__tensor_ld(d->cols) >= CAVS__LINE);
 }
 
 /* What ran ahead of the chain comes last: what is free there was read longest ago, but for values
@@ -187,8 +208,8 @@ static int move_fields(struct cavs__moving *m)
     list_writers(m);
     for (int i = 1; i <= p->part && !rc; i++) {
         m->from = i % p->part;
-        m->into = p->bundle[m->from][0];
-        if (m->into >= 0 && has_lines(m))
+        m->into = bundle_of(p, m->from);
+        if (m->into.tensor >= 0 && has_lines(m))
             rc = move_into(m);
     }
     close_gaps(m);
@@ -199,13 +220,14 @@ static int move_fields(struct cavs__moving *m)
 
 int cavs__keep_in_place(struct cavs__placer *p)
 {
-    struct cavs__moving m = {.p = p,
-                             .bundle = p->part < CAVS__PART_SHARED ? p->bundle[p->part][0] : -1};
+    struct cavs__moving m = {.p = p, .bundle.tensor = -1};
     size_t n = (size_t)p->nhere + (size_t)p->nitems + 1, symbols = (size_t)p->f->nsymbols + 1;
     int rc;
 
-    if (!p->plan->options.in_place || p->f->stage->recorded || m.bundle < 0 ||
-        p->part == CAVS__EAGER || p->part == CAVS__LAZY)
+    if (p->part < CAVS__PART_SHARED)
+        m.bundle = bundle_of(p, p->part);
+    if (!p->plan->options.in_place || m.bundle.tensor < 0 || p->part == CAVS__EAGER ||
+        p->part == CAVS__LAZY)
         return CAVS_OK;
     m.fields = calloc(n, sizeof *m.fields);
     m.writers = calloc(n, sizeof *m.writers);

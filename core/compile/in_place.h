@@ -35,20 +35,29 @@ struct cavs__reach {
     bool later; /* is read by others than that part and the one that made it */
 };
 
+/* What a part keeps: columns of a tensor of its own, or of what a row of a tape keeps. */
+struct cavs__bundle {
+    int tensor; /* -1: it keeps nothing */
+    int slot;   /* of the operands there */
+    int from, end;
+};
+
 struct cavs__moving {
     struct cavs__placer *p;
-    int bundle; /* of the part being made */
+    struct cavs__bundle bundle; /* of the part being made */
     int nfields, nwriters;
     struct cavs__field *fields;
     struct cavs__field_writer *writers; /* by column */
-    int from, into; /* the part whose bundle the fields move into, and that tensor */
-    struct cavs__field_lines lines; /* of it */
-    struct cavs__reach *of;         /* [nsymbols] */
+    int from;                           /* the part whose bundle the fields move into */
+    struct cavs__bundle into;           /* that bundle */
+    struct cavs__field_lines lines;     /* of it */
+    struct cavs__reach *of;             /* [nsymbols] */
 };
 
-static inline bool cavs__lies_in(const struct cavs__operand *at, int tensor)
+static inline bool cavs__lies_in(const struct cavs__operand *at, const struct cavs__bundle *b)
 {
-    return at->buffer == tensor && at->mode == CAVS__DIRECT;
+    return at->buffer == b->tensor && at->mode == CAVS__DIRECT && at->slot == b->slot &&
+           at->list == 0 && at->col >= b->from && at->col < b->end;
 }
 
 /* Finds what there is to know of the bundle `into`: CAVS_OK with *may, or an error code.  Not *may:

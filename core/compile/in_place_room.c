@@ -15,7 +15,7 @@ static const struct cavs__operand *value_there(const struct cavs__moving *m, int
 {
     const struct cavs__value *v = &m->p->value[symbol];
 
-    return v->part != m->p->part && v->placed && cavs__lies_in(&v->at, m->into) ? &v->at : NULL;
+    return v->part != m->p->part && v->placed && cavs__lies_in(&v->at, &m->into) ? &v->at : NULL;
 }
 
 /* Operands come first in the list: by the time a concatenation that is made again is visited, what
@@ -100,7 +100,7 @@ static int each_line(struct cavs__moving *m, bool enter)
 static int list_lines(struct cavs__moving *m)
 {
     struct cavs__field_lines *lines = &m->lines;
-    size_t n = (size_t)cavs__lines_of(m->p->plan->tensors[m->into].cols), values;
+    size_t n = (size_t)cavs__lines_of(m->into.end), values;
 
     *lines = (struct cavs__field_lines){.n = (int)n};
     lines->first = calloc(n + 1, sizeof *lines->first);

@@ -64,20 +64,38 @@ struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int domain, i
     return o;
 }
 
+int cavs__add_recorded_field(int *kept, int cols)
+{
+    int col = cavs__lines_of(*kept) * CAVS__LINE;
+
+    *kept = col + cols;
+    return col;
+}
+
+/* Notes that the part being made keeps these columns, behind all others. */
+static void note_kept(struct cavs__placer *p, const struct cavs__operand *o)
+{
+    struct cavs__kept *k = &p->kept[p->part];
+
+    if (k->end == 0)
+        k->from = o->col;
+    k->end = o->col + o->cols;
+}
+
 /* On a tape, the field lies beside the gradients of operands. How far apart its rows are is known
  * when all fields are: see cavs__plan_add_function(). */
 static struct cavs__operand recorded_operand(struct cavs__placer *p, int domain, int cols)
 {
     struct cavs__operand o = cavs__tensor_operand(p->sp->edge, CAVS__LINES, CAVS__DIRECT, 0, cols);
     int *kept = domain > 0 ? &p->f->kept_entries : &p->f->kept;
-    int col = cavs__lines_of(*kept) * CAVS__LINE;
 
     o.slot = domain > 0 ? CAVS__LINES_KEPT_ENTRIES : CAVS__LINES_KEPT;
     o.list = (uint8_t)domain;
-    if (has_room(p, col, cols)) {
-        o.col = col;
-        *kept = col + cols;
-    }
+    if (!has_room(p, *kept + CAVS__LINE, cols))
+        return o;
+    o.col = cavs__add_recorded_field(kept, cols);
+    if (domain == 0)
+        note_kept(p, &o);
     return o;
 }
 

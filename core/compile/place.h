@@ -58,6 +58,11 @@ struct cavs__readers {
     size_t cap; /* room in item */
 };
 
+/* Columns of what a row of a tape keeps. */
+struct cavs__kept {
+    int from, end;
+};
+
 struct cavs__placer {
     struct cavs__plan *plan;
     struct cavs__stage_plan *sp;
@@ -72,6 +77,8 @@ struct cavs__placer {
     int *first_own; /* [nparts + 1] */
     /* tensors of values kept by that part, by domain, -1 */
     int bundle[CAVS__PARTS_CLASSED][1 + CAVS__MAX_LISTS];
+    /* on a tape, where all parts keep theirs in one row: the columns of that part, of domain 0 */
+    struct cavs__kept kept[CAVS__PARTS_CLASSED];
     /* the part being made */
     int part;
     struct cavs__local *local; /* [nsymbols] */
@@ -162,8 +169,10 @@ struct cavs__operand cavs__listed(struct cavs__placer *p, struct cavs__operand o
 struct cavs__operand cavs__tensor_operand(int tensor, enum cavs__space space, enum cavs__mode mode,
                                           int col, int cols);
 struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int cols);
-/* Adds columns to a tensor of kept values: the first one, at the begin of a cache line. */
+/* Adds columns to a tensor of kept values, or to what a row of a tape keeps: the first one, at the
+ * begin of a cache line. */
 int cavs__add_field(struct cavs__tensor_desc *d, int cols);
+int cavs__add_recorded_field(int *kept, int cols);
 struct cavs__operand cavs__columns(struct cavs__operand o, int from, int cols);
 /* Rows of a tensor named by an index section; the section itself. */
 struct cavs__operand cavs__indexed_operand(struct cavs__placer *p, int tensor, int col, int cols,
