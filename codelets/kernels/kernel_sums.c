@@ -111,10 +111,22 @@ static void sum_rows(const struct cavs__call *call, int rows, const struct cavs_
     }
 }
 
+/* Fetches the piece that is a few pieces behind the one at e, if there is one before `last`: while
+ * one is copied, that many are on their way. */
+CAVS__FETCHES void fetch_piece(const struct cavs__view *x, const int32_t *e, const int32_t *last)
+{
+    enum { AHEAD = 3 };
+
+    if (last - e > 3 * AHEAD)
+        cavs__fetch(e[3 * AHEAD + 2], x->p + e[3 * AHEAD] * x->ld);
+}
+
 /* x summed, y (rows, n): y[r] = sum of the pieces named for r.  Most have one, as wide as y. */
 static void sum_pieces(const struct cavs__call *call, int rows, const struct cavs__view *v,
                        unsigned flags)
 {
+    const int32_t *last = v[0].index + 3 * (ptrdiff_t)v[0].ptr[rows];
+
     (void)call;
     (void)flags;
     for (int r = 0; r < rows; r++) {
@@ -123,13 +135,16 @@ static void sum_pieces(const struct cavs__call *call, int rows, const struct cav
         float *y = v[1].p + r * v[1].ld;
 
         if (e < end && e[2] == v[1].cols) {
+            fetch_piece(&v[0], e, last);
             copy(v[1].cols, v[0].p + e[0] * v[0].ld, y);
             e += 3;
         } else {
             zero(v[1].cols, y);
         }
-        for (; e < end; e += 3)
+        for (; e < end; e += 3) {
+            fetch_piece(&v[0], e, last);
             cavs__add_row(e[2], v[0].p + e[0] * v[0].ld, y + e[1]);
+        }
     }
 }
 
