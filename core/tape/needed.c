@@ -4,6 +4,7 @@
 
 #include "core/base/array.h"
 #include "core/base/bits.h"
+#include "core/base/fetches.h"
 #include "core/tape/known_runs.h"
 #include "core/tape/order_parts.h"
 
@@ -54,6 +55,12 @@ static inline void need_operands(struct cavs__needed *d, int symbol)
         if (reads[k].from != CAVS__NO_ROW)
             need(d, reads[k].of, reads[k].in_run ? inside : outside, again);
     }
+}
+
+/* A source becomes a vertex by itself: what that takes is on its way meanwhile. */
+CAVS__FETCHES void fetch_source(const struct cavs__needed *d, int symbol)
+{
+    __builtin_prefetch(&d->r->entries[symbol], 1);
 }
 
 /* ---- known runs ---- */
@@ -141,7 +148,9 @@ void cavs__find_needed(struct cavs__needed *d, const struct cavs__wanted *wanted
             }
             *found &= ~cavs__bit((size_t)symbol);
             *--list = symbol;
-            if (!cavs__is_marked(d->r, symbol, CAVS__SOURCE))
+            if (cavs__is_marked(d->r, symbol, CAVS__SOURCE))
+                fetch_source(d, symbol);
+            else
                 need_operands(d, symbol);
         }
     }
