@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* losses.c - what is reported of vertices, and losses: one number per vertex. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/array.h"
 #include "core/operators/family.h"
@@ -23,6 +24,15 @@ static struct cavs__metric *find_metric(struct cavs_function *f, const char *nam
     else if (!metric)
         FAIL(f, CAVS_ENOMEM, "out of memory for metric %s", name);
     return metric;
+}
+
+/* The same, while a tape records; NULL: there is none yet.  It is likely that of the last time. */
+static struct cavs__metric *likely_metric(const struct cavs_function *f, const char *name)
+{
+    struct cavs__metric *metric = (*f->recorder->likely)->metric;
+
+    return metric && strcmp(metric->name, name) == 0 ? metric
+                                                     : cavs__known_metric(f->stage->model, name);
 }
 
 static __attribute__((noinline)) void checked_metric(struct cavs_function *f, const char *name,
@@ -63,15 +73,14 @@ void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbo
 {
     bool usual = false;
 
-    if (f && f->recorder && name && x && where)
-        usual = cavs__add_usual(
-            f,
-            (struct cavs_symbol){.op = CAVS__OP_METRIC,
-                                 .width = 1,
-                                 .metric = cavs__known_metric(f->stage->model, name),
-                                 .is_loss = is_loss,
-                                 .at = at},
-            2, (struct cavs_symbol *[]){x, where});
+    if (f && f->recorder && name && x)
+        usual = cavs__add_usual(f,
+                                (struct cavs_symbol){.op = CAVS__OP_METRIC,
+                                                     .width = 1,
+                                                     .metric = likely_metric(f, name),
+                                                     .is_loss = is_loss,
+                                                     .at = at},
+                                where ? 2 : 1, (struct cavs_symbol *[]){x, where});
     if (!usual)
         checked_metric(f, name, x, where, is_loss, at);
 }
