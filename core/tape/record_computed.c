@@ -44,6 +44,13 @@ static bool out_of_memory(const struct cavs__node *node)
     return cavs__symbol_nomem(node->x.function, &node->x);
 }
 
+static bool is_plain(const struct cavs__site *site)
+{
+    const struct cavs_symbol *like = &site->last.like;
+
+    return !site->first && !like->metric && like->ninputs >= 1 && like->ninputs <= 2;
+}
+
 /* Finds the signature of a node, which is the last one of its site from then on; NULL: reported. */
 static const struct cavs__glance *sign(struct cavs__recording *r, const struct cavs__node *node,
                                        const struct cavs__entry *e)
@@ -67,6 +74,8 @@ static const struct cavs__glance *sign(struct cavs__recording *r, const struct c
     *last = cavs__glance_at(&r->signatures, number);
     last->like.at = x->at;
     last->like.number = e->site;
+    if (e->site >= 0)
+        r->sites.all[e->site].plain = is_plain(&r->sites.all[e->site]);
     return last;
 }
 

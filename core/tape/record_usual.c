@@ -55,12 +55,6 @@ static bool has_room(const struct cavs__recording *r, int number)
     return number < r->most && (size_t)r->nreads + 2 <= r->read_room && !r->recorder.present->error;
 }
 
-/* Is there room to note that it is a metric, if it is one? */
-static inline bool has_sink(const struct cavs__recording *r, const struct cavs_symbol *like)
-{
-    return !like->metric || (size_t)r->nsinks < r->sink_room;
-}
-
 /* It is the last one of its chunk. */
 static __attribute__((noinline)) struct cavs_symbol *end_chunk(struct cavs__recording *r,
                                                                struct cavs__node *node)
@@ -69,24 +63,38 @@ static __attribute__((noinline)) struct cavs_symbol *end_chunk(struct cavs__reco
     return &node->x;
 }
 
-/* begins: a run begins with it.  The sample is that of the last symbol: in a new one, the first
- * symbol is not usual. */
+/* What sort of symbol it is: as struct cavs__site says; one that is not plain; or one with which a
+ * run begins.  That is known where record() becomes part of a function, so that nothing of it is
+ * asked for there. */
+enum sort { PLAIN, OTHER, BEGINNING };
+
+/* May it be recorded, and how? */
+static inline bool has_sort(const struct cavs__recording *r, const struct cavs_symbol *like,
+                            enum sort sort)
+{
+    return sort == PLAIN || (like->ninputs >= 1 && like->ninputs <= 2 &&
+                             (!like->metric || (size_t)r->nsinks < r->sink_room) &&
+                             (sort != BEGINNING || (size_t)r->nruns < r->run_room));
+}
+
+/* The sample is that of the last symbol: in a new one, the first symbol is not usual. */
 static inline __attribute__((always_inline)) struct cavs_symbol *record(
-    struct cavs__recording *r, struct cavs_symbol *const *inputs, bool begins)
+    struct cavs__recording *r, struct cavs_symbol *const *inputs, enum sort sort)
 {
     struct cavs__node *node = (struct cavs__node *)r->recorder.next;
     struct cavs_symbol *x = &node->x;
     const struct cavs_symbol *like = r->sites.likely;
     int number = cavs__symbols_of(r), n = like->ninputs;
-    int32_t run = begins ? number : r->sites.run;
+    int32_t run = sort == BEGINNING ? number : r->sites.run;
     const struct cavs__site *site = cavs__likely_site(&r->sites);
     const struct cavs__glance *last = &site->last;
+    bool metric = sort != PLAIN && like->metric;
 
-    if (n < 1 || n > 2 || !has_room(r, number) || !has_sink(r, like) ||
+    if (!has_sort(r, like, sort) || !has_room(r, number) ||
         take_operand(r, node, 0, inputs[0], last->key[0], run) ||
         (n == 2 && take_operand(r, node, 1, inputs[1], last->key[1], run)))
         return NULL;
-    if (begins) {
+    if (sort == BEGINNING) {
         r->sites.run = number;
         r->runs[r->nruns++] =
             (struct cavs__run_begin){number, like->number, (int32_t)r->nreads, r->sites.sample};
@@ -100,8 +108,8 @@ static inline __attribute__((always_inline)) struct cavs_symbol *record(
     r->signature[number] = last->number;
     cavs__tell_of_row(node, r->sites.sample, run);
     r->nreads += n;
-    r->marks[number] = like->metric ? CAVS__SUMMED_UP : 0;
-    if (like->metric)
+    r->marks[number] = metric ? CAVS__SUMMED_UP : 0;
+    if (metric)
         r->sinks[r->nsinks++] = number;
     cavs__site_follow(&r->sites, site);
     r->recorder.present->nsymbols++;
@@ -112,10 +120,11 @@ static inline __attribute__((always_inline)) struct cavs_symbol *record(
     return end_chunk(r, node);
 }
 
-static __attribute__((noinline)) struct cavs_symbol *record_beginning(
-    struct cavs__recording *r, struct cavs_symbol *const *inputs)
+static __attribute__((noinline)) struct cavs_symbol *record_other(struct cavs__recording *r,
+                                                                  struct cavs_symbol *const *inputs)
 {
-    return (size_t)r->nruns < r->run_room ? record(r, inputs, true) : NULL;
+    return cavs__likely_site(&r->sites)->first ? record(r, inputs, BEGINNING)
+                                               : record(r, inputs, OTHER);
 }
 
 struct cavs_symbol *cavs__record_usual(struct cavs__recorder *recorder,
@@ -123,7 +132,5 @@ struct cavs_symbol *cavs__record_usual(struct cavs__recorder *recorder,
 {
     struct cavs__recording *r = (struct cavs__recording *)recorder;
 
-    if (cavs__likely_site(&r->sites)->first)
-        return record_beginning(r, inputs);
-    return record(r, inputs, false);
+    return cavs__likely_site(&r->sites)->plain ? record(r, inputs, PLAIN) : record_other(r, inputs);
 }

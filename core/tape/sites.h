@@ -30,14 +30,17 @@ struct cavs__site {
      * (record_usual.c); 0: none.  Within a run that is the one that has always followed so far;
      * where runs end it is the last one that began a run behind this one, and the one before. */
     ptrdiff_t usual, other;
-    int32_t after;   /* the site that followed first in the run; CAVS__NO_SITE: none yet */
-    int32_t length;  /* of the run up to here */
-    bool branches;   /* something else has followed, too: runs end here */
-    bool asked;      /* its row was asked for too late once: blocks keep it from then on */
-    bool apart;      /* its operator is never part of a longer run */
-    bool alone;      /* in no block: its gradient was asked for, or cavs__site_lists() */
-    bool first;      /* runs begin here */
-    bool cut_off;    /* because the run before was as long as runs may be */
+    int32_t after;  /* the site that followed first in the run; CAVS__NO_SITE: none yet */
+    int32_t length; /* of the run up to here */
+    bool branches;  /* something else has followed, too: runs end here */
+    bool asked;     /* its row was asked for too late once: blocks keep it from then on */
+    bool apart;     /* its operator is never part of a longer run */
+    bool alone;     /* in no block: its gradient was asked for, or cavs__site_lists() */
+    bool first;     /* runs begin here */
+    bool cut_off;   /* because the run before was as long as runs may be */
+    /* What the last symbol here was, and where, needs none of the special questions of the short
+     * path: no run begins with it, it is no metric, and it has one operand or two. */
+    bool plain;
     bool met;        /* false: a checkpoint described it, and it was not recorded since */
     int32_t block;   /* the block that began here last (block_forms.c); -1: none */
     int32_t known;   /* a known run that begins here (known_runs.h); -1: none */
