@@ -66,13 +66,14 @@ mistake() {
 
 # --- help and version ------------------------------------------------------------------------------------
 
-# A heading has options below it, a line has room in a terminal, and begins where it should.
+# A heading has options below it, a line has room in a terminal, begins where it should, and ends, the last one too.
 fits() {
     awk '
         length($0) > 79 { print "long: " $0 }
         /^ [^ ]/ && !/:$/ { print "begins in column 2: " $0 }
         heading && !/^  / { print "nothing below: " heading }
         { heading = /^ [A-Z].*:$/ ? $0 : "" }' "$1" >>"$work/err"
+    [ -z "$(tail -c 1 "$1")" ] || echo "no end of the last line" >>"$work/err"
     [ ! -s "$work/err" ]
 }
 

@@ -13,10 +13,11 @@ enum {
     /* 128 + number of the signal that stopped it: 129 SIGHUP, 130 SIGINT, 143 SIGTERM */
 };
 
-/* The same for people, in --help. */
-#define APP_STATUS_HELP                                                                          \
-    "Exit status: 0; 1 failed; 2 a mistake on the command line; 3 the parameters became NaN or " \
-    "infinite; 129, 130 and 143 stopped by SIGHUP, SIGINT and SIGTERM."
+/* The same for people, in --help. Lines end here: where glibc's argp breaks the last one itself, it
+ * may forget to end it. */
+#define APP_STATUS_HELP                                                             \
+    "Exit status: 0; 1 failed; 2 a mistake on the command line; 3 the parameters\n" \
+    "became NaN or infinite; 129, 130 and 143 stopped by SIGHUP, SIGINT and\nSIGTERM."
 
 /* The same of tools, which train nothing. */
 #define APP_TOOL_STATUS_HELP "Exit status: 0; 1 failed; 2 a mistake on the command line."
