@@ -37,6 +37,11 @@ ok $? "make install DESTDIR=..." "$work/out"
     grep -q "DESTDIR='$work/a b': libtool cannot install" "$work/out"
 ok $? "a DESTDIR with a space in it is refused in words" "$work/out"
 
+mkdir "$work/configured"
+! (cd "$work/configured" && "${abs_top_srcdir:-$PWD}/configure" --prefix="$work/a b") >"$work/out" 2>&1 &&
+    grep -q 'error: --prefix and its like: libtool cannot install into a folder with a space' "$work/out"
+ok $? "so is such a --prefix, before anything is built" "$work/out"
+
 lib=$(dirname "$(find "$work/root" -name libcavs.so)")
 bin=$(dirname "$(find "$work/root" -type f -name cavs-pack)")
 doc=$(dirname "$(find "$work/root" -name README.md)")
