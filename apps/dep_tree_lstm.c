@@ -215,7 +215,7 @@ static const struct program program = {
         "Trains a Tree-LSTM over dependency trees to tag every word with its part of speech.\v"
         "PATH is a file in the CoNLL-U format with trees in the columns HEAD and DEPREL. Without "
         "--train, the English Web Treebank of Universal Dependencies is read: "
-        "$CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and en_ewt-ud-dev.conllu. Accuracies are over "
+        "$CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and en_ewt-ud-dev.conllu. accuracy is of "
         "all words; one whose part of speech training has not seen counts as wrong. --predict "
         "writes the column UPOS and leaves everything else as it is; with "
         "--json it writes forms, upos and the probabilities of all tags, an object a "

@@ -292,9 +292,10 @@ static const struct program program = {
            "phrase has two parts, or a folder with the three files sents_idx.txt, parents.txt and "
            "labels.txt. Without --train, $CAVS_DATA/sst/train.txt and dev.txt are read. Trees say "
            "which phrases there are in training alone: dev_accuracy_root is of trees that the "
-           "network makes, dev_phrases the share of the treebank's phrases in these. --predict "
-           "reads brackets, and writes the words with the brackets and labels that the network "
-           "gives them.\n\n"
+           "network makes, dev_phrases the share of the treebank's phrases in these. moves is the "
+           "share of moves that it has right, move_loss their mean loss. --predict reads "
+           "brackets, and writes the words with the brackets and labels that the network gives "
+           "them.\n\n"
            "Parameters in model files (e: --embed, h: --hidden, t: --tracker; gates side by side): "
            "embedding (words x e), W_leaf (e x 2h), b_leaf, tracker_W (3h x 4t), tracker_U (t x "
            "4t), tracker_b, W_move (t x 2), b_move, U (2h + t x 5h), b, W_class (h x 5), b_class.",

@@ -109,7 +109,9 @@ int main(int argc, char **argv)
 
     p.parse = parser_decode_samples;
     program.name = "parser";
-    program.doc = "Trains an arc-standard parser with a bidirectional LSTM.\v" PARSER_DOC;
+    program.doc = "Trains an arc-standard parser with a bidirectional LSTM.\v" PARSER_DOC
+                  "\n\nOf the development and the test set the report also has batches: how often "
+                  "the network has read the words of --side-by-side sentences.";
     program.options = options;
     program.twin = "dyn_parser";
     program.prepare = prepare;

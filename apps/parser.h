@@ -74,19 +74,19 @@ struct parser {
         PARSER_ROW(INT, "side-by-side", "N", side_by_side, KEPT, "sentences parsed at once", 1,   \
                    1 << 20)
 
-#define PARSER_DOC                                                                           \
-    "PATH is a file in the CoNLL-U format. Without --train, the English Web Treebank of "    \
-    "Universal Dependencies is read: $CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and "          \
-    "en_ewt-ud-dev.conllu. Sentences whose trees have "                                      \
-    "crossing arcs are left out of training (skipped_sentences), of nothing else: dev_uas, " \
-    "dev_las, test_uas and test_las are shares of all words, punctuation counted. "          \
-    "--predict writes the columns HEAD and DEPREL, a tree of one root for each sentence; "   \
-    "with --json it writes forms, heads (0: the root), relations, and the model's "          \
-    "probabilities of the move that made each arc and of its relation, an object a "         \
-    "sentence.\n\n"                                                                          \
-    "Parameters in model files (e: --embed, h: --hidden, m: --mlp; gates i, f, o, u side "   \
-    "by side): embedding (words x e), shape (endings x e/2), forward_W (1.5e x 4h), "        \
-    "forward_U (h x 4h), forward_b, backward_W, backward_U, backward_b, W_stack0, "          \
+#define PARSER_DOC                                                                                \
+    "PATH is a file in the CoNLL-U format. Without --train, the English Web Treebank of "         \
+    "Universal Dependencies is read: $CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and "               \
+    "en_ewt-ud-dev.conllu. Sentences whose trees have crossing arcs are left out of training "    \
+    "(skipped_sentences), of nothing else: dev_uas, dev_las, test_uas and test_las are shares "   \
+    "of all words, punctuation counted; train_moves and train_relations are shares of those "     \
+    "that were right. --predict writes the columns HEAD and DEPREL, a tree of one root for each " \
+    "sentence; with --json it writes forms, heads (0: the root), relations, and the model's "     \
+    "probabilities of the move that made each arc and of its relation, an object a "              \
+    "sentence.\n\n"                                                                               \
+    "Parameters in model files (e: --embed, h: --hidden, m: --mlp; gates i, f, o, u side "        \
+    "by side): embedding (words x e), shape (endings x e/2), forward_W (1.5e x 4h), "             \
+    "forward_U (h x 4h), forward_b, backward_W, backward_U, backward_b, W_stack0, "               \
     "W_stack1, W_stack2, W_next (2h x m), b_position, W_score (m x 3 + relations), b_score."
 
 /* ---- parser_program.c: what the declared and the recorded parser share ----------------------- */

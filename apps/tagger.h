@@ -79,9 +79,10 @@ struct tagger {
     "lines, too, or words without tags, and writes word|TAG with the tags that the model "      \
     "gives.\n\n"                                                                                \
     "Entities are what tags B-TYPE and I-TYPE mark (IOB1 or IOB2), counted as conlleval does: " \
-    "f1, precision and recall. The baselines are the commonest tag for all words "              \
-    "(majority) and for each word its commonest one (word). A word whose tag training has not " \
-    "seen counts as wrong in all of these.\n\n"                                                 \
+    "f1, precision and recall. accuracy is of words. What needs no network is there beside "    \
+    "them: majority_accuracy, if all words get the commonest tag; word_baseline and "           \
+    "word_baseline_f1, accuracy and f1 if each word gets its commonest one. A word whose tag "  \
+    "training has not seen counts as wrong in all of these.\n\n"                                \
     "Parameters in model files (e: --embed, h: --hidden; gates i, f, o, u side by side): "      \
     "embedding (words x e), forward_W (e x 4h), forward_U (h x 4h), forward_b, backward_W, "    \
     "backward_U, backward_b, W_tag (2h x tags), b_tag."

@@ -28,17 +28,19 @@ struct tree_lstm {
         OPTION_ROW(OPTION_CHOICE, "cell", "NAME", struct tree_lstm, cell, OPTION_MODEL, \
                    "bench, childsum or nary", .choices = cell_names)
 
-#define TREE_LSTM_DOC                                                                        \
-    "PATH is a file of trees in labelled brackets, \"(3 (2 good) (2 film))\", or a folder "  \
-    "with the three files sents_idx.txt, parents.txt and labels.txt. Without --train, "      \
-    "$CAVS_DATA/sst/train.txt and dev.txt are read. --predict reads brackets, whose labels " \
-    "may be missing or '?', and writes them with the labels that the model gives.\n\n"       \
-    "Cells: bench and nary want two children at each inner vertex, childsum takes any "      \
-    "number. Their parameters in model files (e: --embed, h: --hidden; gates side by side "  \
-    "in the order of their names):\n"                                                        \
-    "  all       embedding (words x e), W_iou (e x 3h), W_class (h x 5), b_class\n"          \
-    "  bench     b_leaf, U_iou (2h x 3h), b_iou, F1 (h x h), F2 (h x h), b_f\n"              \
-    "  childsum  b_iou, U_iou (h x 3h), U_f (h x h), b_f\n"                                  \
+#define TREE_LSTM_DOC                                                                              \
+    "PATH is a file of trees in labelled brackets, \"(3 (2 good) (2 film))\", or a folder "        \
+    "with the three files sents_idx.txt, parents.txt and labels.txt. Without --train, "            \
+    "$CAVS_DATA/sst/train.txt and dev.txt are read. --predict reads brackets, whose labels "       \
+    "may be missing or '?', and writes them with the labels that the model gives.\n\n"             \
+    "In the report accuracy_all is of all vertices that have a label, accuracy_root of the roots " \
+    "among them.\n\n"                                                                              \
+    "Cells: bench and nary want two children at each inner vertex, childsum takes any "            \
+    "number. Their parameters in model files (e: --embed, h: --hidden; gates side by side "        \
+    "in the order of their names):\n"                                                              \
+    "  all       embedding (words x e), W_iou (e x 3h), W_class (h x 5), b_class\n"                \
+    "  bench     b_leaf, U_iou (2h x 3h), b_iou, F1 (h x h), F2 (h x h), b_f\n"                    \
+    "  childsum  b_iou, U_iou (h x 3h), U_f (h x h), b_f\n"                                        \
     "  nary      b_leaf, U_iouf (2h x 5h), b_iouf"
 
 struct tree_lstm tree_lstm_defaults(void);

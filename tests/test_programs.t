@@ -212,9 +212,18 @@ check_results() {
             done >"$work/err"
         [ ! -s "$work/err" ]
         ok $? "$1: doc/results.md says what its results mean"
+        # (what a loss is, results.md says)
+        "$apps/$1" --help | tr -s ' \n' '  ' >"$work/help"
+        tail -n 1 "$work/out" | python3 -c 'import json, sys; print("\n".join(json.load(sys.stdin)))' |
+            sed -nE 's/^(train|dev|test)_//p' | grep -vx loss | sort -u | while read -r name; do
+            grep -qE "(^|[^a-z])$name([^a-z_]|\$)" "$work/help" || echo "not in --help: $name"
+        done >"$work/err"
+        [ ! -s "$work/err" ]
+        ok $? "$1: --help explains the numbers of its sets"
     else
         skip "$1: results are JSON" "no python3 to parse it"
         skip "$1: doc/results.md says what its results mean" "no python3 to parse them"
+        skip "$1: --help explains the numbers of its sets" "no python3 to parse them"
     fi
 
     run "$1" $small $tiny --epochs 1
