@@ -37,4 +37,7 @@ train "nonsense"
 [ $status -eq 0 ] && cat "$work/out" "$work/err" | grep -q "measured: a task costs"
 ok $? "what is no cost is measured"
 
+grep -q "^tree_fc: note: CAVS_COST=nonsense is not five numbers" "$work/err"
+ok $? "and it is said" "$work/err"
+
 echo "1..$count"

@@ -11,6 +11,7 @@
 #include "codelets/products/bf16.h"
 #include "codelets/products/gemm.h"
 #include "codelets/products/panels.h"
+#include "core/base/notice.h"
 #include "core/run/engine.h"
 #include "core/run/simulated.h"
 
@@ -142,9 +143,15 @@ static bool given(struct cavs__cost_model *c)
     const char *text = getenv("CAVS_COST");
     double task, rate[CAVS__RATE_SIZES], arrange = 0, lay_out = 0, submit = 0;
 
-    if (!text || sscanf(text, "%lf %lf %lf %lf %lf %lf %lf %lf", &task, &rate[0], &rate[1],
-                        &rate[2], &rate[3], &arrange, &lay_out, &submit) < 5)
+    if (!text || !*text)
         return false;
+    if (sscanf(text, "%lf %lf %lf %lf %lf %lf %lf %lf", &task, &rate[0], &rate[1], &rate[2],
+               &rate[3], &arrange, &lay_out, &submit) < 5) {
+        cavs__notice("CAVS_COST=%s is not five numbers, a task's microseconds and four rates in "
+                     "GFLOP/s: they are measured",
+                     text);
+        return false;
+    }
     c->given = true;
     c->task = within(task * 1e-6, 1e-9, 1);
     for (int i = 0; i < CAVS__RATE_SIZES; i++)
