@@ -86,6 +86,11 @@ CUDA_VISIBLE_DEVICES='' run tree_fc $small --workers 0 --gpus all
 status_is 1 && said "(0 CPU workers, all CUDA and 0 OpenCL devices asked for) (--gpus all)"
 ok $? "who asks for all devices and no core reads that, where there is none"
 
+# shellcheck disable=SC2086
+STARPU_NCPU=0 run tree_fc $small
+status_is 1 && said "STARPU_NCPU=0 in the environment goes before that"
+ok $? "who has no core by the environment reads that"
+
 # --- closed descriptors ------------------------------------------------------------------------------
 # What the program opens first would get the number of a closed one, and then what is meant for it.
 

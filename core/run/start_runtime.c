@@ -146,11 +146,27 @@ static void tell_of_missing(int wanted)
                      STARPU_MAXCPUS, wanted);
 }
 
+/* StarPU takes the number of CPU workers from the environment first. */
+static int fail_without_workers(const struct cavs_runtime_options *o)
+{
+    static const char *const variables[] = {"STARPU_NCPU", "STARPU_NCPUS"};
+    char devices[CAVS__DEVICES_TEXT], workers[16] = "one a core", given[120] = "";
+
+    if (o->workers >= 0)
+        snprintf(workers, sizeof workers, "%d", o->workers);
+    for (int i = 0; i < 2 && !*given; i++)
+        if (getenv(variables[i]))
+            snprintf(given, sizeof given, "; %s=%.40s in the environment goes before that",
+                     variables[i], getenv(variables[i]));
+    return cavs__fail(CAVS_ERUNTIME,
+                      "StarPU found no worker (%s CPU workers, %s devices asked for%s)", workers,
+                      cavs__devices_text(o, devices), given);
+}
+
 static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 {
     struct starpu_conf conf;
     const char *scheduler;
-    char devices[CAVS__DEVICES_TEXT];
     int rc;
 
     starpu_conf_init(&conf);
@@ -170,9 +186,7 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
     cavs__simulated_prepare();
     rc = cavs__starpu_init(rt->ranks, &conf);
     if (rc == -ENODEV)
-        return cavs__fail(CAVS_ERUNTIME,
-                          "StarPU found no worker (%d CPU workers, %s devices asked for)",
-                          o->workers, cavs__devices_text(o, devices));
+        return fail_without_workers(o);
     if (rc != 0)
         return cavs__fail(CAVS_ERUNTIME, "StarPU did not start: %s", strerror(-rc));
     return CAVS_OK;
