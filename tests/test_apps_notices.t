@@ -34,6 +34,10 @@ trained CAVS_CACHE="$work/cache" CC=/nonexistent/cc
 noted "fused groups of operators are interpreted, which is slower: there is no C compiler /nonexistent/cc"
 ok $? "no compiler is said"
 
+trained CAVS_CACHE="$work/cache" CC=false
+noted "fused groups of operators are interpreted, which is slower: false failed: it does not say why"
+ok $? "a compiler that fails without a word is said"
+
 trained CAVS_CACHE=/dev/null/cache
 noted "cannot use the folder /dev/null/cache/kernels"
 ok $? "a cache that cannot be made is said"

@@ -177,7 +177,9 @@ static void explain(const struct cavs__ew_compiler *c, const char *log_path)
     while (log && !said && fgets(line, sizeof line, log))
         said = strstr(line, "error");
     line[strcspn(line, "\n")] = 0;
-    cavs__ew_fallback("%s failed: %s", c->word[0], said ? said : line);
+    if (!said)
+        said = *line ? line : "it does not say why";
+    cavs__ew_fallback("%s failed: %s", c->word[0], said);
     if (log)
         fclose(log);
 }
