@@ -264,7 +264,7 @@ static void a_stale_symbol_is_refused(void **unused)
         now = cavs_lookup(a.E, id(&a, 1));
         assert_null(first ? cavs_add(old, now) : cavs_add(now, old));
         check_refused(cavs__recording_error(&a.r), CAVS_ESTATE, "test_recording.c:", "add",
-                      "earlier recording");
+                      "an earlier recording");
     }
     cavs__recording_begin(&a.r, CAVS_TAPE_TRAIN); /* and goes on */
     cavs__next_sample(&a.r);

@@ -149,6 +149,41 @@ static void options_out_of_range(void **state)
     still_works(a);
 }
 
+/* What an operator is told, by the end of the recording. */
+static void told(struct cavs_tape *t, const char *what)
+{
+    check_refused(cavs_tape_finish(t), CAVS_EPROGRAM, what, "test_refusals.c");
+}
+
+static void what_tapes_are_asked_in_vain(void **state)
+{
+    struct scene *a = *state;
+    const struct cavs_tape_options zeros = {0}, unknown = {.policy = CAVS_POLICIES};
+    float row[1], *rows[] = {row, row}, values[4096];
+    struct cavs_param *p = cavs_model_param_at(a->t.model, 0);
+    struct cavs_symbol *x[2];
+    struct cavs_tape *t;
+
+    check_refused(cavs_tape_create(a->s, &zeros, &t), CAVS_EINVAL, "cavs_tape_defaults()");
+    check_refused(cavs_tape_create(a->s, &unknown, &t), CAVS_EINVAL, "policy 5", "0..4");
+    check_ok(cavs_tape_create(a->s, NULL, &t));
+    assert_null(cavs_tape_id(t, 1));
+    assert_non_null(strstr(cavs_error_message(), "id before a recording has begun"));
+    check_ok(cavs_tape_begin(t, CAVS_TAPE_EVALUATE));
+    x[0] = cavs_constant(cavs_tape_sample(t), 1, 1);
+    x[1] = NULL;
+    check_refused(cavs_tape_values(t, 2, x, rows), CAVS_EINVAL, "symbol 1 is NULL");
+    x[1] = cavs_tape_id(t, 3);
+    check_refused(cavs_tape_values(t, 2, x, rows), CAVS_EPROGRAM, "symbol 1 (", "is an id",
+                  "test_refusals.c");
+    assert_null(cavs_sum_children(x[0]));
+    told(t, "entry of a list (cavs_tape_list)");
+    assert_true(cavs_param_rows(p) * cavs_param_cols(p) <= 4096);
+    check_refused(cavs_session_get_gradient(a->s, p, values), CAVS_ESTATE, "CAVS_TAPE_GRADIENT");
+    cavs_tape_destroy(t);
+    still_works(a);
+}
+
 static void session_of_an_unfinished_model(void **state)
 {
     struct scene *a = *state;
@@ -487,6 +522,7 @@ int main(void)
         TEST(names_that_are_not_there),
         TEST(nulls),
         TEST(options_out_of_range),
+        TEST(what_tapes_are_asked_in_vain),
         TEST(session_of_an_unfinished_model),
         TEST(second_runtime),
         TEST(training_for_inference),

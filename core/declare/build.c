@@ -13,7 +13,8 @@ bool cavs__is_closed(struct cavs_function *f, const char *op, struct cavs_place 
 {
     if (f->finished)
         FAIL(f, CAVS_ESTATE,
-             f->recorder ? "%s of a symbol that an earlier recording made (cavs_tape_begin)"
+             f->recorder ? "%s before a recording has begun, or of a symbol of an earlier "
+                           "recording (cavs_tape_begin)"
                          : "%s after the function was finished",
              op);
     return f->finished;

@@ -79,10 +79,9 @@ static bool is_of_list(struct cavs_function *f, const struct cavs_symbol *x, con
         return false;
     if (cavs__domain(x) > 0)
         return true;
-    FAIL(f, CAVS_EPROGRAM,
-         "%s: operand %s does not have a row per child or entry of a list (cavs_each_child, "
-         "cavs_pull_edge, cavs_pull_from_each)",
-         op, cavs__symbol_label(x));
+    FAIL(f, CAVS_EPROGRAM, "%s: operand %s does not have a row per child or entry of a list (%s)",
+         op, cavs__symbol_label(x),
+         f->recorder ? "cavs_tape_list" : "cavs_each_child, cavs_pull_edge, cavs_pull_from_each");
     return false;
 }
 

@@ -97,8 +97,9 @@ int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p
     if (rc)
         return rc;
     if (s->engine.batches == 0 || s->gradient_batch != s->engine.batches)
-        return cavs__fail(CAVS_ESTATE,
-                          "the last batch was not a cavs_session_gradient(): its gradient is gone");
+        return cavs__fail(
+            CAVS_ESTATE, "the gradient is not kept: the last batch was no cavs_session_gradient(), "
+                         "and no recording of CAVS_TAPE_GRADIENT");
     rc = cavs__settle(s);
     if (rc)
         return rc;

@@ -325,7 +325,7 @@ int cavs_session_set_lr(struct cavs_session *s, float lr)
     if (!s)
         return cavs__fail(CAVS_EINVAL, "cavs_session_set_lr: no session (NULL)");
     if (!isfinite(lr))
-        return cavs__fail(CAVS_EINVAL, "learning rate %g", (double)lr);
+        return cavs__fail(CAVS_EINVAL, "learning rate %g: it has to be finite", (double)lr);
     cavs__exchange_given(s->optimizer.exchange, &lr, sizeof lr);
     s->optimizer.rule.lr = lr;
     return CAVS_OK;

@@ -17,20 +17,23 @@ static int check_recording(const struct cavs_tape *t, const char *call)
     return rc;
 }
 
-static int check_symbol(const struct cavs_tape *t, const char *call, const struct cavs_symbol *x)
+/* The i-th symbol that is asked for. */
+static int check_symbol(const struct cavs_tape *t, const char *call, int i,
+                        const struct cavs_symbol *x)
 {
     const struct cavs_function *f = t->recording.recorder.present;
 
     if (!x)
-        return cavs__fail(CAVS_EINVAL, "%s: a symbol is NULL", call);
+        return cavs__fail(CAVS_EINVAL, "%s: symbol %d is NULL", call, i);
     if (x->function != f || x->number >= f->nsymbols)
         return cavs__fail(CAVS_ESTATE,
-                          "%s: a symbol is of another tape or an earlier recording, "
+                          "%s: symbol %d is of another tape or an earlier recording, "
                           "or was taken back",
-                          call);
+                          call, i);
     if (x->op == CAVS__OP_IDS || x->domain > 0)
-        return cavs__fail(CAVS_EPROGRAM, "%s: a symbol is %s", call,
-                          x->domain > 0 ? "a list: ask for its entries" : "an id");
+        return cavs__fail(CAVS_EPROGRAM, "%s: symbol %d (%s:%d) is %s", call, i, x->at.file,
+                          x->at.line,
+                          x->domain > 0 ? "a list: ask for its entries" : "an id, and has no row");
     return CAVS_OK;
 }
 
@@ -42,7 +45,7 @@ static int check_symbols(const struct cavs_tape *t, const char *call, int n,
     if (!rc && (n < 0 || (n > 0 && (!xs || !rows))))
         rc = cavs__fail(CAVS_EINVAL, "%s: no symbols, or nowhere to put their rows", call);
     for (int i = 0; i < n && !rc; i++)
-        rc = check_symbol(t, call, xs[i]);
+        rc = check_symbol(t, call, i, xs[i]);
     return rc;
 }
 

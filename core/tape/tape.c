@@ -19,9 +19,12 @@ struct cavs_tape_options cavs_tape_defaults(void)
 static int check_options(const struct cavs_tape_options *o)
 {
     if (o->policy >= CAVS_POLICIES)
-        return cavs__fail(CAVS_EINVAL, "tape options: unknown policy");
+        return cavs__fail(CAVS_EINVAL, "tape options: policy %d: not in 0..%d", (int)o->policy,
+                          CAVS_POLICIES - 1);
     if (o->most_symbols < 1 || o->most_symbols > INT32_MAX)
-        return cavs__fail(CAVS_EINVAL, "tape options: most_symbols %lld is not in 1..%d",
+        return cavs__fail(CAVS_EINVAL,
+                          "tape options: most_symbols %lld is not in 1..%d (cavs_tape_defaults() "
+                          "fills the options in)",
                           (long long)o->most_symbols, INT32_MAX);
     if (o->blocks_after < 0)
         return cavs__fail(CAVS_EINVAL, "tape options: blocks_after %d is negative",
