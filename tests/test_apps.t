@@ -34,6 +34,8 @@ tree_fc|--seed -1|--seed wants a whole number
 tree_fc|--sched nothing|, not 'nothing'
 tree_fc|--optimizer lbfgs|--optimizer wants one of sgd,
 tree_fc|--workers 0|--workers 0 leaves nothing to compute with
+tree_fc|--tf32|--tf32 is for CUDA devices: add --gpus
+tree_fc|--require|--require is for what --gpus, --opencl or --trace ask for
 tree_fc|--embed 9|unrecognized option
 END
 

@@ -194,6 +194,7 @@ done <<END
 1|tree_lstm|--resume $work/looked --dev $data/mini.txt|the run looked for its --best loss on another development set
 1|tree_lstm|$trees --resume $work/kept --best loss|--best: $work/kept/checkpoint.safetensors was made without it
 2|tree_lstm|$trees --infer --best loss|--best and --patience are for training
+2|tree_lstm|$trees --epochs 0 --checkpoint $work/new|--checkpoint, --best and --patience are for training
 2|tree_lstm|$trees --checkpoint $work/both --trace $work/both|--trace $work/both: the folder of --checkpoint
 2|tree_lstm|$trees --checkpoint $work/new --save $work/new/checkpoint.safetensors|the file of --checkpoint $work/new, too
 2|tree_lstm|$trees --checkpoint $work/kept/. --log $work/kept/checkpoint.safetensors|the file of --checkpoint $work/kept/., too

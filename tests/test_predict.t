@@ -101,6 +101,8 @@ while IFS='|' read -r status arguments message; do
 done <<END
 2|--predict $data/mini-dev.txt|--predict wants a model: --init FILE
 2|--init $work/trees --output $work/x|--output wants --predict FILE
+2|--init $work/trees --predict $data/mini-dev.txt --checkpoint $work/x|none with --epochs 0, or --predict without --epochs
+2|--init $work/trees --predict $data/mini-dev.txt --best loss|none with --epochs 0, or --predict without --epochs
 1|--init $work/trees --predict $work/none|$work/none: No such file
 1|--init $work/trees --predict $data/mini-dev.txt --output $work/none/x|its folder does not exist
 END

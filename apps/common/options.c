@@ -245,10 +245,24 @@ static void check_training(const struct app_options *o, const struct option_list
         options_mistake("--every wants --checkpoint DIR");
     if (o->infer && (options_given(l, "best") || options_given(l, "patience")))
         options_mistake("--best and --patience are for training: leave --infer out");
+    if (!o->epochs && !o->resume &&
+        (o->checkpoint || options_given(l, "best") || options_given(l, "patience")))
+        options_mistake("--checkpoint, --best and --patience are for training, of which there is "
+                        "none with --epochs 0, or --predict without --epochs: leave them out");
     if (o->patience && !o->best)
         options_mistake("--patience wants --best NAME");
     if (o->save_precision != CAVS_FLOAT32 && !o->save)
         options_mistake("--save-precision wants --save FILE");
+}
+
+static void check_devices(const struct cavs_runtime_options *o)
+{
+    if (!o->workers && !o->cuda && !o->opencl)
+        options_mistake("--workers 0 leaves nothing to compute with: add --gpus or --opencl");
+    if (o->tf32 && !o->cuda)
+        options_mistake("--tf32 is for CUDA devices: add --gpus");
+    if (o->require && !o->cuda && !o->opencl && !o->trace)
+        options_mistake("--require is for what --gpus, --opencl or --trace ask for: add one");
 }
 
 /* Which ones there are depends on StarPU, so it is no table of choices. */
@@ -271,18 +285,17 @@ static void check_scheduler(const char *name)
 void app_options_check(struct app_options *o, const struct option_list *l)
 {
     check_scheduler(o->runtime.scheduler);
-    if (!o->runtime.workers && !o->runtime.cuda && !o->runtime.opencl)
-        options_mistake("--workers 0 leaves nothing to compute with: add --gpus or --opencl");
+    check_devices(&o->runtime);
     check_sets(o);
     check_start(o);
-    check_training(o, l);
-    check_rate(o, l);
     if (o->infer && !options_given(l, "epochs"))
         o->epochs = 1;
-    if (o->infer)
-        o->best = NULL;
     if (o->predict && !o->resume && !options_given(l, "epochs"))
         o->epochs = 0;
+    check_training(o, l);
+    check_rate(o, l);
+    if (o->infer)
+        o->best = NULL;
     if (o->predict && o->epochs == 0 && !o->init && !o->resume)
         options_mistake("--predict wants a model: --init FILE, or --epochs N to train one first");
     o->session.inference = o->infer || (o->epochs == 0 && o->init && !o->explain);
