@@ -192,6 +192,7 @@ done <<END
 2|tree_lstm|$trees --lr-schedule cosine --lr-step 2|--lr-step wants --lr-schedule step
 2|tree_lstm|$trees --lr-factor 0.1|--lr-factor wants --lr-schedule
 1|tree_lstm|--resume $work/looked --dev $data/mini.txt|the run looked for its --best loss on another development set
+1|tree_lstm|--resume $work/looked --dev $data/mini.txt|--init $work/looked/checkpoint.safetensors takes its parameters
 1|tree_lstm|$trees --resume $work/kept --best loss|--best: $work/kept/checkpoint.safetensors was made without it
 2|tree_lstm|$trees --infer --best loss|--best and --patience are for training
 2|tree_lstm|$trees --epochs 0 --checkpoint $work/new|--checkpoint, --best and --patience are for training
@@ -211,7 +212,8 @@ done <<END
 1|tree_lstm|$trees --resume $work/kept --clip 2|--clip 2: $work/kept/checkpoint.safetensors was made with 0
 1|tree_lstm|$trees --resume $work/kept --weight-decay 0.1|--weight-decay 0.1: $work/kept/checkpoint.safetensors was made with 0
 1|tree_lstm|$trees --resume $work/kept --train $work/other.txt|the run had another training set
-1|tree_lstm|$trees --resume $work/kept --epochs 0|beyond --epochs 0
+1|tree_lstm|$trees --resume $work/kept --train $work/other.txt|--init $work/kept/checkpoint.safetensors takes its parameters
+1|tree_lstm|$trees --resume $work/kept --epochs 0|samples of the next one are done, beyond --epochs 0: give 
 1|tree_lstm|$trees --resume $work/kept --optimizer sgd|--optimizer sgd: $work/kept/checkpoint.safetensors was made with adam
 1|tree_lstm|$trees --resume $work/kept --hidden 9|--hidden 9: $work/kept/checkpoint.safetensors was made with 8
 1|tree_fc|$shapes --resume $work/kept|in

@@ -130,10 +130,12 @@ static int check_dev(struct app *a)
 
     a->dev_is_new = a->options.resume && *theirs && strcmp(mine, theirs) != 0;
     if (rc == 0 && a->dev_is_new && a->options.best)
-        return app_fail(&a->error, CAVS_EINVAL,
-                        "%s: the run looked for its --best %s on another development set, whose "
-                        "fingerprint is %s, not %s",
-                        a->model_path, a->options.best, theirs, mine);
+        return app_fail(
+            &a->error, CAVS_EINVAL,
+            "%s: the run looked for its --best %s on another development set, whose "
+            "fingerprint is %s, not %s; the run goes on with that one, and --init %s takes "
+            "its parameters to others",
+            a->model_path, a->options.best, theirs, mine, a->model_path);
     memcpy(theirs, mine, sizeof a->dev_fingerprint);
     return rc;
 }
@@ -149,8 +151,8 @@ int model_note_check_data(struct app *a)
         return app_fail(
             &a->error, CAVS_EINVAL,
             "%s: the run had another training set: as it is now, its fingerprint is %s, "
-            "not %s",
-            a->model_path, mine, theirs);
+            "not %s; the run goes on with its own, and --init %s takes its parameters to others",
+            a->model_path, mine, theirs, a->model_path);
     memcpy(a->fingerprint, mine, sizeof a->fingerprint);
     return check_dev(a);
 }
