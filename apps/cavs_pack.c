@@ -133,7 +133,8 @@ static const struct argp argp = {
         "  threefile  folder of sents_idx.txt, parents.txt, labels.txt: for tree_lstm\n"
         "  text       words between spaces: for var_lstm and, with --steps, fixed_lstm\n"
         "  tagged     sentences of tokens word|TAG, one a line: for bilstm_tagger\n"
-        "  conllu     CoNLL-U: trees of dependencies over the words, with UPOS\n"
+        "  conllu     CoNLL-U: trees of dependencies over the words, with UPOS: for\n"
+        "             programs of your own, as no program here reads them\n"
         "The input is read twice (once with --like: it may be a pipe then) and may be larger than "
         "memory; the output is complete or not there.\n\n" APP_TOOL_STATUS_HELP};
 

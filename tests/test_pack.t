@@ -16,6 +16,9 @@ trap 'rm -rf "$work"' EXIT
 run cavs-pack --help
 status_is 0 && grep -q '^Usage: ' "$work/out" && grep -q 'packed-format.md' "$work/out"
 ok $? "cavs-pack --help"
+sed -n '/^Forms of input/,/^The input/p' "$work/out" >"$work/forms"
+[ "$(grep -c '^  [a-z]' "$work/forms")" -eq "$(tr -s ' \n' '  ' <"$work/forms" | grep -o ': for ' | wc -l)" ]
+ok $? "--help says of each form who reads it" "$work/forms"
 
 while IFS='|' read -r arguments message; do
     # the arguments are split on purpose
