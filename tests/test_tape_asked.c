@@ -218,6 +218,26 @@ static void what_was_never_computed_has_a_gradient_of_zeros(void **state)
     close_scene(&a);
 }
 
+/* What sums up was there before anything that a chain has: operators follow one another all the
+ * same. */
+static void a_constant_may_be_the_first_loss(void **unused)
+{
+    float got, *to = &got;
+    struct cavs_symbol *x;
+    struct cavs_function *f;
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a, 1, 0);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
+    f = cavs_tape_sample(a.t);
+    cavs_loss(f, "loss", cavs_constant(f, 1, 0.5f), NULL);
+    x = cavs_tanh(cavs_neg(cavs_tanh(cavs_tape_row(a.t, 1, (float[]){1}))));
+    check_ok(cavs_tape_values(a.t, 1, &x, &to));
+    assert_true(fabs(got + tanh(tanh(1))) < 1e-6);
+    close_scene(&a);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -226,6 +246,7 @@ int main(void)
         cmocka_unit_test(rows_of_a_table_have_their_own_gradients_after_an_update),
         cmocka_unit_test(what_was_never_computed_has_a_gradient_of_zeros),
         cmocka_unit_test(what_a_parameter_was_is_not_asked_for_after_its_update),
+        cmocka_unit_test(a_constant_may_be_the_first_loss),
     };
 
     trial_compile(false);

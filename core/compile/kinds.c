@@ -12,10 +12,10 @@
 static const char *const class_names[] = {"eager", "chain", "lazy"};
 static const char *const phase_names[] = {"forward", "backward", "gradient"};
 
-static struct cavs__task_kind *find_chain(struct cavs__stage_plan *sp, enum cavs__phase phase)
+struct cavs__task_kind *cavs__find_chain(const struct cavs__stage_plan *sp, enum cavs__phase phase)
 {
     for (int i = 0; i < sp->nkinds; i++) {
-        if (!sp->kinds[i]->function && sp->kinds[i]->phase == phase)
+        if (sp->kinds[i]->klass == CAVS__CHAIN && sp->kinds[i]->phase == phase)
             return sp->kinds[i];
     }
     return NULL;
@@ -92,7 +92,7 @@ static struct cavs__task_kind *find_kind(struct cavs__stage_plan *sp,
     char name[LONGEST_NAME];
 
     if (at->klass == CAVS__CHAIN)
-        return find_chain(sp, at->phase);
+        return cavs__find_chain(sp, at->phase);
     if (!sp->stage->recorded)
         return NULL;
     kind_name(sp, at, name);
@@ -167,7 +167,7 @@ static void add_streamed(struct cavs__stage_plan *sp, const struct cavs__task_ki
 {
     enum { ROWS = 1024 };
     double entries[CAVS__PART_LISTS];
-    const struct cavs__task_kind *chain = find_chain(sp, eager->phase);
+    const struct cavs__task_kind *chain = cavs__find_chain(sp, eager->phase);
     int f = eager->function->number;
 
     for (int i = 0; i < CAVS__PART_LISTS; i++)

@@ -179,6 +179,8 @@ void cavs__plan_destroy(struct cavs__plan *p);
  * the plan is without: a copy is added if there is none yet.  An error code, reported, if there is
  * no memory. */
 int cavs__plan_weights(struct cavs__plan *p, const struct cavs_param *w, enum cavs__layout layout);
+/* kinds.c: the kind of the stage's chain in that phase; NULL: there is none. */
+struct cavs__task_kind *cavs__find_chain(const struct cavs__stage_plan *sp, enum cavs__phase phase);
 /* recorded.c: the plan grows by the operators of a tape, a stage for it with a function each. */
 /* The tensors of such a stage, whose number is that of the plan's next. */
 int cavs__plan_add_stage(struct cavs__plan *p, const struct cavs_stage *s);
@@ -187,9 +189,6 @@ int cavs__plan_add_stage(struct cavs__plan *p, const struct cavs_stage *s);
 int cavs__plan_add_function(struct cavs__plan *p, struct cavs_function *f);
 /* Nothing of it runs any more.  Its tensors stay, for the next stage of a tape. */
 void cavs__plan_drop_stage(struct cavs__plan *p, int stage);
-/* The kind of its chain in that phase, or of its sums with that name at the end; NULL: none. */
-struct cavs__task_kind *cavs__recorded_chain(const struct cavs__stage_plan *sp,
-                                             enum cavs__phase phase);
 /* The gradient of a parameter that the model itself does not train. */
 int cavs__plan_gradient(struct cavs__plan *p, const struct cavs_param *w);
 

@@ -74,16 +74,6 @@ void cavs__plan_drop_stage(struct cavs__plan *p, int stage)
 
 /* ---- functions ---- */
 
-struct cavs__task_kind *cavs__recorded_chain(const struct cavs__stage_plan *sp,
-                                             enum cavs__phase phase)
-{
-    for (int i = 0; i < sp->nkinds; i++) {
-        if (sp->kinds[i]->klass == CAVS__CHAIN && sp->kinds[i]->phase == phase)
-            return sp->kinds[i];
-    }
-    return NULL;
-}
-
 /* Rows of kept values are as far apart as all kept values of one vertex are wide. */
 static void set_pitch(struct cavs__part *part, int lines, int kept)
 {

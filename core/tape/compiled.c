@@ -55,7 +55,7 @@ static int add_param(struct cavs__read_params *r, int tensor)
 
 static int find_params(const struct cavs_tape *t, struct cavs__signature *s, enum cavs__phase phase)
 {
-    const struct cavs__task_kind *k = cavs__recorded_chain(cavs__tape_plan(t), phase);
+    const struct cavs__task_kind *k = cavs__find_chain(cavs__tape_plan(t), phase);
     struct cavs__read_params *r = &s->chain[phase];
     int rc = CAVS_OK;
 

@@ -74,7 +74,7 @@ static int add_reached(struct cavs__sending *w, const struct cavs__increment *d,
 
 int cavs__submit_forward(struct cavs_tape *t, int slot, int shard)
 {
-    const struct cavs__task_kind *k = cavs__recorded_chain(cavs__tape_plan(t), CAVS__FORWARD);
+    const struct cavs__task_kind *k = cavs__find_chain(cavs__tape_plan(t), CAVS__FORWARD);
     const struct cavs__increment *first = t->fresh[shard];
     struct cavs__sending w;
     int rc = k ? cavs__sending_begin(&w, t, slot, shard, k, count_segments(first, true)) : CAVS_OK;
@@ -92,7 +92,7 @@ int cavs__submit_forward(struct cavs_tape *t, int slot, int shard)
 
 int cavs__submit_backward(struct cavs_tape *t, int slot, int shard)
 {
-    const struct cavs__task_kind *k = cavs__recorded_chain(cavs__tape_plan(t), CAVS__BACKWARD);
+    const struct cavs__task_kind *k = cavs__find_chain(cavs__tape_plan(t), CAVS__BACKWARD);
     const struct cavs__tape_shard *s = &t->shards[shard];
     struct cavs__sending w;
     int rc;
