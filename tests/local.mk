@@ -56,6 +56,9 @@ tests_libtrial_la_SOURCES = \
 	tests/probes.c tests/probes.h \
 	tests/random.h \
 	tests/random_model.c tests/random_model.h tests/random_operators.c tests/random_sources.c \
+	tests/random_program.c tests/random_program.def tests/random_program.h tests/random_program_draw.c \
+	tests/random_program_oracle.c tests/random_program_oracle.h tests/random_program_play.c \
+	tests/random_program_samples.c tests/random_program_text.c \
 	tests/replay.c tests/replay.h \
 	tests/sample.c tests/sample.h \
 	tests/sanitized.h \
@@ -85,6 +88,9 @@ SANITIZE_TESTS += tests/test_fusion tests/test_operators tests/test_oracle tests
 check_PROGRAMS += tests/test_recording tests/test_tape tests/test_tape_lists tests/test_tape_applied_lists tests/test_tape_applied_aside tests/test_tape_cuts tests/test_tape_known tests/test_tape_in_place tests/test_tape_foreseen tests/test_tape_asked tests/test_tape_rewound tests/test_tape_united tests/test_tape_reached tests/test_tape_turns tests/test_tape_workers tests/test_tape_side_by_side tests/test_tape_resumed tests/test_tape_going_on
 ENGINE_TESTS += tests/test_tape tests/test_tape_lists tests/test_tape_applied_lists tests/test_tape_applied_aside tests/test_tape_cuts tests/test_tape_known tests/test_tape_in_place tests/test_tape_foreseen tests/test_tape_asked tests/test_tape_rewound tests/test_tape_united tests/test_tape_reached tests/test_tape_turns tests/test_tape_workers tests/test_tape_side_by_side tests/test_tape_resumed tests/test_tape_going_on
 SANITIZE_TESTS += tests/test_recording
+
+# whatever a program may record
+check_PROGRAMS += tests/test_random_programs
 
 # operators made of others; lists of symbols before and after each pass: test_rewrites.c stands between passes
 check_PROGRAMS += tests/test_composites tests/test_rewrites

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * random_program_oracle.h - what should come of a random program: its steps are the symbols of one
+ * declared function, which the oracle evaluates at a single vertex.
+ */
+#ifndef CAVS_TESTS_RANDOM_PROGRAM_ORACLE_H
+#define CAVS_TESTS_RANDOM_PROGRAM_ORACLE_H
+
+#include "tests/naive.h"
+#include "tests/random_program.h"
+
+struct program_oracle {
+    const struct program *p;
+    struct cavs_model *m; /* a model of its own, with the parameters of the family's */
+    struct cavs_function *f;
+    struct program_player player;
+    struct sample sample;
+    struct naive *naive;
+};
+
+/* Evaluates it with the session's parameters, before the tape's recording is finished. */
+void program_oracle_open(struct program_oracle *o, const struct program_family *a,
+                         const struct program *p, struct cavs_session *s);
+void program_oracle_close(struct program_oracle *o);
+
+/* Fails unless these are what it has: values that were asked for, metrics and gradients of
+ * parameters. */
+void program_oracle_check_answers(struct program_oracle *o, const struct program_player *tape);
+void program_oracle_check_metrics(struct program_oracle *o, struct cavs_session *s);
+void program_oracle_check_gradients(struct program_oracle *o, struct cavs_session *s);
+/* The gradient with respect to the value of a step. */
+void program_oracle_check_gradient(struct program_oracle *o, int step, const float *got);
+/* May it be asked for?  Not where the function has one symbol for several steps. */
+bool program_oracle_has_gradient(const struct program_oracle *o, int step);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_random_programs.c - programs that nobody would write, drawn at random and recorded on tapes:
+ * their values and gradients are those of the oracle, whatever blocks are made of them, and the
+ * bits of others that record the same.
+ *
+ * A number is a whole test: it draws the parameters, the bodies of loops, what some recordings do
+ * with them, and the options of the session and the tape.  CAVS_TEST_LONG=1 tries many more
+ * numbers; CAVS_TEST_SEED=N just that one, and CAVS_TEST_EXPLAIN=1 shows what it records.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/array.h"
+#include "core/tape/tape.h"
+#include "tests/random_program.h"
+#include "tests/random_program_oracle.h"
+#include "tests/trial.h"
+
+enum { FEW = 20, MANY = 3000, RECORDINGS = 6 };
+
+/* ---- a session with a tape ---- */
+
+struct options {
+    struct cavs_session_options session;
+    struct cavs_tape_options tape;
+    int worth;
+};
+
+struct scene {
+    struct cavs_runtime *rt;
+    struct cavs_session *s;
+    struct cavs_tape *t;
+    struct program_family *family;
+    int nbits;
+    float *bits; /* all that it has said so far */
+};
+
+static struct options draw_options(struct draw *d)
+{
+    static const enum cavs_policy policies[] = {CAVS_POLICY_DEPTH, CAVS_POLICY_AGENDA,
+                                                CAVS_POLICY_AUTO, CAVS_POLICY_SERIAL};
+    struct options o = {cavs_session_defaults(), cavs_tape_defaults(), 1 + draw_pick(d, 3)};
+
+    o.session.shards = 1 + draw_pick(d, 4);
+    o.session.grain = draw_pick(d, 2) ? 1e-9f : 0;
+    o.session.lr = 0.02f;
+    o.session.seed = d->seed;
+    o.tape.policy = policies[draw_pick(d, 4)];
+    o.tape.blocks_after = draw_pick(d, 4) ? 1 + draw_pick(d, 2) : 0;
+    return o;
+}
+
+static void open_scene(struct scene *x, struct program_family *a, const struct options *o,
+                       int workers)
+{
+    struct cavs_runtime_options r = CAVS_RUNTIME_DEFAULTS;
+
+    *x = (struct scene){.family = a};
+    r.workers = workers;
+    r.leave_to_workers = true;
+    check_ok(cavs_runtime_create(&r, &x->rt));
+    check_ok(cavs_session_create(x->rt, a->m, &o->session, &x->s));
+    check_ok(cavs_tape_create(x->s, &o->tape, &x->t));
+    x->t->blocks.worth = o->worth;
+}
+
+/* The bits are the caller's to free. */
+static void close_scene(struct scene *x)
+{
+    cavs_tape_destroy(x->t);
+    cavs_session_destroy(x->s);
+    cavs_runtime_destroy(x->rt);
+    x->t = NULL;
+    x->s = NULL;
+    x->rt = NULL;
+}
+
+/* There is one runtime at a time: this is its scene, closed behind a test that failed. */
+static struct scene present;
+
+static int close_present(void **unused)
+{
+    (void)unused;
+    close_scene(&present);
+    return 0;
+}
+
+static void note_bits(struct scene *x, int n, const float *numbers)
+{
+    for (int i = 0; i < n; i++)
+        assert_true(CAVS__APPEND(x->bits, x->nbits, numbers[i]));
+}
+
+/* ---- a recording ---- */
+
+static void note_params(struct scene *x, bool gradients)
+{
+    for (int i = 0; i < cavs_model_param_count(x->family->m); i++) {
+        const struct cavs_param *p = cavs_model_param_at(x->family->m, i);
+        float *numbers = calloc((size_t)(p->rows * p->cols), sizeof *numbers);
+
+        assert_non_null(numbers);
+        check_ok(gradients ? cavs_session_get_gradient(x->s, p, numbers)
+                           : cavs_session_get_param(x->s, p, numbers));
+        note_bits(x, p->rows * p->cols, numbers);
+        free(numbers);
+    }
+}
+
+/* False: one was computed inside of a block, or together with others; it is not the next time. */
+static bool check_wanted(struct scene *x, struct program_player *player, struct program_oracle *o)
+{
+    struct cavs_symbol *xs[PROGRAM_WANTED];
+    float *rows[PROGRAM_WANTED], numbers[PROGRAM_WANTED][PROGRAM_WIDEST];
+    int n = player->p->nwanted, rc;
+
+    for (int i = 0; i < n; i++) {
+        xs[i] = player->values[player->p->wanted[i]].x;
+        rows[i] = numbers[i];
+    }
+    rc = cavs_tape_gradients(x->t, n, xs, rows);
+    if (rc == CAVS_ESTATE)
+        return false;
+    check_ok(rc);
+    for (int i = 0; i < n; i++) {
+        if (program_oracle_has_gradient(o, player->p->wanted[i]))
+            program_oracle_check_gradient(o, player->p->wanted[i], rows[i]);
+        note_bits(x, player->p->steps[player->p->wanted[i]].width, rows[i]);
+    }
+    return true;
+}
+
+static void finish(struct scene *x, struct program_player *player, struct program_oracle *o)
+{
+    check_ok(cavs_tape_finish(x->t));
+    program_oracle_check_answers(o, player);
+    program_oracle_check_metrics(o, x->s);
+    if (player->p->run == CAVS_TAPE_GRADIENT)
+        program_oracle_check_gradients(o, x->s);
+    note_bits(x, player->nanswers, player->answers);
+    note_params(x, player->p->run == CAVS_TAPE_GRADIENT);
+}
+
+static void draw(struct program_draw *c)
+{
+    program_draw_recording(c);
+    if (getenv("CAVS_TEST_EXPLAIN"))
+        program_print(c->p);
+}
+
+/* Plays the program, which is drawn meanwhile if it is empty.  false: a gradient was refused. */
+static bool record(struct scene *x, struct program *p)
+{
+    struct program_player player = {.p = p, .m = x->family->m, .t = x->t};
+    struct program_draw c = {.family = x->family, .p = p, .live = &player};
+    struct program_oracle o;
+    bool whole;
+
+    check_ok(cavs_session_reset_metrics(x->s));
+    check_ok(cavs_tape_begin(x->t, p->run));
+    if (p->nsteps > 0)
+        program_play_all(&player, p);
+    else
+        draw(&c);
+    program_oracle_open(&o, x->family, p, x->s);
+    finish(x, &player, &o);
+    whole = p->run == CAVS_TAPE_EVALUATE || check_wanted(x, &player, &o);
+    program_oracle_close(&o);
+    program_player_close(&player);
+    return whole;
+}
+
+/* A symbol that is in no block any more cuts its run, and what stands behind it is at another place
+ * then: so each of those that are wanted may be refused once. */
+static void record_all(struct scene *x, struct program *p)
+{
+    for (int i = 0; i < RECORDINGS; i++) {
+        int refused = 0;
+
+        while (!record(x, &p[i])) {
+            if (++refused > p[i].nwanted)
+                fail_msg("refused again: %s %s", cavs_error_message(), trial_noted());
+        }
+    }
+}
+
+/* ---- a seed ---- */
+
+/* All recordings with so many workers.  like: the same bits have to come of it; NULL: or others. */
+static struct scene run(struct program_family *a, struct program *p, const struct options *o,
+                        int workers, const struct scene *like)
+{
+    open_scene(&present, a, o, workers);
+    record_all(&present, p);
+    close_scene(&present);
+    if (like) {
+        assert_int_equal(present.nbits, like->nbits);
+        assert_memory_equal(present.bits, like->bits, (size_t)present.nbits * sizeof *present.bits);
+    }
+    return present;
+}
+
+static void run_seed(uint64_t seed)
+{
+    struct program p[RECORDINGS] = {0};
+    struct program_family a;
+    struct options o;
+    struct scene first;
+
+    program_family_open(&a, seed);
+    o = draw_options(&a.d);
+    for (int i = 0; i < RECORDINGS; i++)
+        p[i].run = draw_pick(&a.d, 4) ? CAVS_TAPE_GRADIENT : (enum cavs_tape_run)draw_pick(&a.d, 3);
+    trial_note("(seed %llu, two workers)", (unsigned long long)seed);
+    first = run(&a, p, &o, 2, NULL);
+    trial_note("(seed %llu, again)", (unsigned long long)seed);
+    free(run(&a, p, &o, 2, &first).bits);
+    trial_note("(seed %llu, one worker)", (unsigned long long)seed);
+    free(run(&a, p, &o, 1, &first).bits);
+    o.tape.blocks_after = o.tape.blocks_after ? 0 : 1;
+    trial_note("(seed %llu, %s blocks)", (unsigned long long)seed,
+               o.tape.blocks_after ? "with" : "no");
+    free(run(&a, p, &o, 2, NULL).bits);
+    free(first.bits);
+    for (int i = 0; i < RECORDINGS; i++)
+        program_free(&p[i]);
+    program_family_close(&a);
+}
+
+static void random_programs(void **state)
+{
+    const char *only = getenv("CAVS_TEST_SEED");
+    const int *range = *state;
+
+    for (int i = only ? 0 : range[0]; i < range[1]; i++) {
+        run_seed(only ? (uint64_t)atoll(only) : (uint64_t)i);
+        if (only)
+            return;
+    }
+}
+
+int main(void)
+{
+    enum { PARTS = 10 };
+    static int ranges[PARTS][2];
+    static char names[PARTS][32];
+    struct CMUnitTest tests[PARTS];
+    int total = getenv("CAVS_TEST_LONG") ? MANY : FEW, parts = getenv("CAVS_TEST_SEED") ? 1 : PARTS;
+
+    for (int i = 0; i < PARTS; i++) {
+        ranges[i][0] = total * i / PARTS;
+        ranges[i][1] = total * (i + 1) / PARTS;
+        snprintf(names[i], sizeof names[i], "programs %d to %d", ranges[i][0], ranges[i][1] - 1);
+        tests[i] = (struct CMUnitTest){.name = names[i],
+                                       .test_func = random_programs,
+                                       .teardown_func = close_present,
+                                       .initial_state = ranges[i]};
+    }
+    trial_compile(false);
+    return _cmocka_run_group_tests("random programs", tests, (size_t)parts, NULL, NULL);
+}
