@@ -57,7 +57,8 @@ tests_libtrial_la_SOURCES = \
 	tests/random.h \
 	tests/random_model.c tests/random_model.h tests/random_operators.c tests/random_sources.c \
 	tests/random_program.c tests/random_program.def tests/random_program.h tests/random_program_draw.c \
-	tests/random_program_oracle.c tests/random_program_oracle.h tests/random_program_play.c \
+	tests/random_program_lists.c tests/random_program_operators.c tests/random_program_oracle.c \
+	tests/random_program_oracle.h tests/random_program_parts.h tests/random_program_play.c \
 	tests/random_program_samples.c tests/random_program_text.c \
 	tests/replay.c tests/replay.h \
 	tests/sample.c tests/sample.h \

@@ -23,7 +23,9 @@ static bool is_trained(const struct program_draw *c, const struct program_step *
 
     for (int i = 0; i < s->n; i++)
         trained |= c->p->steps[operands[i]].trained;
-    return trained;
+    for (int i = 0; s->op == PROGRAM_APPLY && i < c->family->body[s->k].nsteps; i++)
+        trained |= c->family->body[s->k].steps[i].trained;
+    return trained && s->op != PROGRAM_CORRECT && s->op != PROGRAM_ID;
 }
 
 int program_add(struct program_draw *c, struct program_step s, int n, const int *operands)
@@ -36,6 +38,8 @@ int program_add(struct program_draw *c, struct program_step s, int n, const int 
     for (int i = 0; i < n; i++)
         assert_true(CAVS__APPEND(p->operands, p->noperands, operands[i]));
     assert_true(CAVS__APPEND(p->steps, p->nsteps, s));
+    if (c->live && getenv("CAVS_TEST_EXPLAIN"))
+        program_print_step(p, p->nsteps - 1);
     if (c->live)
         program_play(c->live, p->nsteps - 1);
     return p->nsteps - 1;
@@ -80,6 +84,30 @@ int program_call(struct program_draw *c, int body, const int *actual)
     return result;
 }
 
+/* Ids and rows are given to it, in their order. */
+int program_apply(struct program_draw *c, int body, const int *actual)
+{
+    const struct program *b = &c->family->body[body];
+    int in[PROGRAM_FORMALS + PROGRAM_SOURCES], n = 0;
+
+    for (int i = 0; i < b->nsteps; i++) {
+        struct program_step s = b->steps[i];
+
+        draw_anew(c, &s);
+        if (s.op == PROGRAM_FORMAL)
+            in[n++] = actual[i];
+        else if (s.op == PROGRAM_ID || s.op == PROGRAM_ROW)
+            in[n++] = program_add(c, s, 0, NULL);
+    }
+    return program_add(c,
+                       (struct program_step){.op = PROGRAM_APPLY,
+                                             .line = b->steps[0].line,
+                                             .width = c->family->width,
+                                             .k = body,
+                                             .most = 1},
+                       n, in);
+}
+
 static void draw_body(struct program_family *a, int number)
 {
     struct program_draw c = {.family = a, .p = &a->body[number], .line = 1000 * (number + 1)};
@@ -98,21 +126,39 @@ static void draw_body(struct program_family *a, int number)
     program_draw_of_width(&c, a->width);
 }
 
+/* Declares the function that the body is, unless it has too many sources. */
+static void declare(struct program_family *a, int body)
+{
+    const struct program *b = &a->body[body];
+    struct program_player player = {.family = a, .m = a->m};
+    char name[16];
+    int sources = 0;
+
+    for (int i = 0; i < b->nsteps; i++)
+        sources += b->steps[i].op == PROGRAM_ID || b->steps[i].op == PROGRAM_ROW;
+    if (sources > PROGRAM_SOURCES)
+        return;
+    snprintf(name, sizeof name, "body%d", body);
+    a->function[body] = player.f =
+        cavs_function_create(cavs_stage_create(a->m, name, a->width), "f");
+    program_play_all(&player, b);
+    cavs_scatter(player.f, player.values[b->nsteps - 1].x);
+    program_player_close(&player);
+}
+
 /* ---- parameters ---- */
 
 static void draw_param(struct program_family *a, int number, const int *widths)
 {
-    static const char *const sorts[] = {"weight", "weight", "weight", "table", "bias", "blocks"};
+    static const char *const sorts[] = {"weight", "weight", "weight", "table", "bias", "stacked"};
     const char *sort = sorts[draw_pick(&a->d, 6)];
     int width = widths[draw_pick(&a->d, WIDTHS)], rows = widths[draw_pick(&a->d, WIDTHS)];
     struct cavs_param *p;
     char name[16];
     float most;
 
-    rows = *sort == 't'                     ? WORDS
-           : *sort == 'w'                   ? rows
-           : *sort == 'b' && sort[1] == 'i' ? 1
-                                            : BLOCKS * rows;
+    rows *= *sort == 's' ? BLOCKS : 1;
+    rows = *sort == 't' ? WORDS : *sort == 'b' ? 1 : rows;
     most = rows <= 5 || *sort == 't' ? 0.6f : 1.3f / sqrtf((float)rows);
     snprintf(name, sizeof name, "%s%d", sort, number);
     p = cavs_model_param(a->m, name, rows, width, CAVS_UNIFORM(-most, most));
@@ -134,6 +180,8 @@ void program_family_open(struct program_family *a, uint64_t seed)
         draw_param(a, i, widths);
     for (int i = 0; i < PROGRAM_BODIES; i++)
         draw_body(a, i);
+    for (int i = 0; i < PROGRAM_BODIES; i++)
+        declare(a, i);
     check_ok(cavs_model_finish(a->m));
 }
 

@@ -8,7 +8,8 @@
  * function that the oracle evaluates (random_program_oracle.h).
  *
  *   random_program.c         steps, bodies of loops, and the family of a seed: its parameters
- *   random_program_draw.c    what operators there are to be drawn, and their operands
+ *   random_program_draw.c    what operators there are to be drawn, and their operands:
+ *                            random_program_operators.c, random_program_lists.c
  *   random_program_samples.c what the program does with them: chains, trees, lists, searches
  *   random_program_play.c    a step, on a tape or in a function
  *   random_program_oracle.c  what should come of it
@@ -51,7 +52,7 @@ struct program {
     enum cavs_tape_run run;
 };
 
-enum { PROGRAM_BODIES = 4, PROGRAM_FORMALS = 2, PROGRAM_POOL = 400 };
+enum { PROGRAM_BODIES = 4, PROGRAM_FORMALS = 2, PROGRAM_SOURCES = 30, PROGRAM_POOL = 2000 };
 
 /* Everything that programs of one seed share. */
 struct program_family {
@@ -60,6 +61,7 @@ struct program_family {
     int width;                           /* of states */
     struct program body[PROGRAM_BODIES]; /* of loops and functions of the program */
     int nformals[PROGRAM_BODIES];        /* its first steps stand for what it is called with */
+    struct cavs_function *function[PROGRAM_BODIES]; /* that computes the body; NULL: none does */
 };
 
 /* A program being drawn, as far as it is. */
@@ -69,6 +71,8 @@ struct program_draw {
     struct program_player *live; /* that plays each step at once; NULL: nobody does */
     int npool;
     int pool[PROGRAM_POOL]; /* values that the next step may read */
+    int nsamples;           /* that have begun */
+    bool asks;              /* values are asked for */
     int line, nlines;       /* steps stand in the next line, or in one of so many */
 };
 
@@ -79,8 +83,10 @@ void program_family_close(struct program_family *a);
 void program_free(struct program *p);
 /* Adds a step, and plays it if somebody does; its number. */
 int program_add(struct program_draw *c, struct program_step s, int n, const int *operands);
-/* A body of the family, applied to values of the states' width: what it gives. */
+/* A body of the family, called with values of the states' width: what it gives.  And the function
+ * that is the body, applied. */
 int program_call(struct program_draw *c, int body, const int *actual);
+int program_apply(struct program_draw *c, int body, const int *actual);
 
 static inline const int *program_operands(const struct program *p, const struct program_step *s)
 {
@@ -92,6 +98,9 @@ static inline const int *program_operands(const struct program *p, const struct 
 /* A source, or the result of an operator on values of the pool, which it joins. */
 int program_draw_source(struct program_draw *c);
 int program_draw_operator(struct program_draw *c);
+/* One that is not element-wise; or a list, or what is made of all its entries. */
+int program_draw_other(struct program_draw *c);
+int program_draw_of_list(struct program_draw *c);
 /* A value of that width, made of some in the pool. */
 int program_draw_of_width(struct program_draw *c, int width);
 /* Losses and metrics. */
@@ -111,8 +120,11 @@ struct program_value {
 
 struct program_player {
     const struct program *p;
+    const struct program_family *family;
     struct cavs_model *m;
     struct cavs_tape *t; /* NULL: f is declared */
+    bool dropped;        /* all of it is taken back later */
+    bool plain;          /* f is the oracle's: it has all symbols */
     struct cavs_function *f;
     struct program_value *values; /* by step */
     int nvalues, nanswers;
@@ -127,6 +139,6 @@ extern const char *const program_op_names[PROGRAM_OPS];
 
 /* ---- random_program_text.c ---- */
 
-void program_print(const struct program *p);
+void program_print_step(const struct program *p, int number);
 
 #endif

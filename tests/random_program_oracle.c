@@ -32,7 +32,7 @@ static void declare(struct program_oracle *o, const struct program_family *a)
         cavs_model_param(o->m, p->name, p->rows, p->cols, CAVS_CONSTANT(0));
     }
     o->f = cavs_function_create(cavs_stage_create(o->m, "program", 0), "f");
-    o->player = (struct program_player){.m = o->m, .f = o->f};
+    o->player = (struct program_player){.family = a, .m = o->m, .f = o->f, .plain = true};
     program_play_all(&o->player, o->p);
     check_ok(cavs_function_finish(o->f));
 }
@@ -236,13 +236,4 @@ void program_oracle_check_gradients(struct program_oracle *o, struct cavs_sessio
 void program_oracle_check_gradient(struct program_oracle *o, int step, const float *got)
 {
     check_step(o, step, true, got);
-}
-
-bool program_oracle_has_gradient(const struct program_oracle *o, int step)
-{
-    for (int i = 0; i < o->player.nvalues; i++) {
-        if (i != step && o->player.values[i].x == o->player.values[step].x)
-            return false;
-    }
-    return true;
 }

@@ -30,7 +30,5 @@ void program_oracle_check_metrics(struct program_oracle *o, struct cavs_session 
 void program_oracle_check_gradients(struct program_oracle *o, struct cavs_session *s);
 /* The gradient with respect to the value of a step. */
 void program_oracle_check_gradient(struct program_oracle *o, int step, const float *got);
-/* May it be asked for?  Not where the function has one symbol for several steps. */
-bool program_oracle_has_gradient(const struct program_oracle *o, int step);
 
 #endif

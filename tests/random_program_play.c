@@ -5,6 +5,7 @@
  * A function has no lists of symbols.  There an operator on lists is one on each entry, and what
  * takes all entries a chain of operators on two: which shares nothing with core/tape/list.c.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,7 @@ static symbol source(const struct program_player *to, step s, int number)
         return to->t ? cavs_tape_id_at(to->t, s->k, place(s))
                      : cavs_pull_ids_at(to->f, name, place(s));
     case PROGRAM_CONSTANT: return cavs_constant_at(to->f, s->width, s->s, place(s));
+    case PROGRAM_FORMAL: return cavs_gather_at(to->f, number, place(s));
     default: return cavs_use_at(to->f, param(to, s->param), place(s));
     }
 }
@@ -76,7 +78,7 @@ static symbol columns(const struct program_player *to, step s, const symbol *in)
                                .k = s->k,
                                .at = place(s)};
 
-    if (!to->t)
+    if (to->plain)
         return cavs__symbol_append(to->f, &like, s->n, in);
     return s->op == PROGRAM_SLICE ? cavs_slice_at(in[0], s->k, s->width, place(s))
                                   : cavs_concat_at(s->n, in, place(s));
@@ -90,22 +92,171 @@ static symbol elementwise(step s, const symbol *in)
                      : cavs_apply2_at(name, in[0], in[1], place(s));
 }
 
+static symbol of_rows(const struct program_player *to, step s, const symbol *in)
+{
+    struct cavs_param *p = param(to, s->param), *bias = param(to, s->bias);
+
+    switch (s->op) {
+    case PROGRAM_SUM: return cavs_sum_at(in[0], place(s));
+    case PROGRAM_MEAN: return cavs_mean_at(in[0], place(s));
+    case PROGRAM_LARGEST: return cavs_largest_at(in[0], place(s));
+    case PROGRAM_PICK: return cavs_pick_at(in[0], in[1], place(s));
+    case PROGRAM_SOFTMAX: return cavs_softmax_at(in[0], place(s));
+    case PROGRAM_LOG_SOFTMAX: return cavs_log_softmax_at(in[0], place(s));
+    case PROGRAM_LAYER_NORM: return cavs_layer_norm_at(in[0], p, bias, place(s));
+    case PROGRAM_RMS_NORM: return cavs_rms_norm_at(in[0], p, place(s));
+    case PROGRAM_CROSS_ENTROPY: return cavs_softmax_cross_entropy_at(in[0], in[1], place(s));
+    case PROGRAM_HINGE: return cavs_hinge_at(in[0], in[1], s->s, place(s));
+    case PROGRAM_SQUARED_ERROR: return cavs_squared_error_at(in[0], in[1], place(s));
+    case PROGRAM_ABSOLUTE_ERROR: return cavs_absolute_error_at(in[0], in[1], place(s));
+    case PROGRAM_HUBER_ERROR: return cavs_huber_error_at(in[0], in[1], s->s, place(s));
+    case PROGRAM_BINARY_CROSS_ENTROPY: return cavs_binary_cross_entropy_at(in[0], in[1], place(s));
+    case PROGRAM_CORRECT: return cavs_correct_at(in[0], in[1], place(s));
+    default: fail_msg("%s is played nowhere", program_op_names[s->op]);
+    }
+    return NULL;
+}
+
 static symbol operator_on(const struct program_player *to, step s, const symbol *in)
 {
     struct cavs_param *p = param(to, s->param), *bias = param(to, s->bias);
 
     switch (s->op) {
     case PROGRAM_ELEMENTWISE: return elementwise(s, in);
+    case PROGRAM_DROPOUT: return cavs_dropout_at(in[0], s->s, place(s));
     case PROGRAM_LOOKUP: return cavs_lookup_at(p, in[0], place(s));
     case PROGRAM_MATMUL: return cavs_matmul_at(in[0], p, place(s));
     case PROGRAM_MATMUL_T: return cavs_matmul_t_at(in[0], p, place(s));
     case PROGRAM_AFFINE: return cavs_affine_at(in[0], p, bias, place(s));
+    case PROGRAM_SELECT: return cavs_matmul_select_at(in[0], p, s->k, in[1], place(s));
+    case PROGRAM_PRODUCT:
+        return cavs_product_at(in[0], in[1], s->k, s->width / s->k, s->which, place(s));
+    case PROGRAM_DOT: return cavs_dot_at(in[0], in[1], place(s));
+    case PROGRAM_OUTER: return cavs_outer_at(in[0], in[1], place(s));
     case PROGRAM_SLICE:
     case PROGRAM_CONCAT: return columns(to, s, in);
-    case PROGRAM_SUM: return cavs_sum_at(in[0], place(s));
-    default: fail_msg("%s is played nowhere", program_op_names[s->op]);
+    default: return of_rows(to, s, in);
     }
-    return NULL;
+}
+
+/* Equal symbols of a function are one, and its gradient the sum of theirs.  The oracle's are as
+ * many as the tape's. */
+static void share_nothing(const struct program_player *to)
+{
+    struct cavs__equals *e = &to->f->equals;
+
+    if (!to->plain || to->f->nsymbols == 0)
+        return;
+    assert_true(cavs__table_begin(&e->table, 1024)); /* for those of one step */
+    e->room = INT_MAX;
+    e->n = to->f->nsymbols;
+}
+
+/* ---- lists ---- */
+
+static bool takes_list(step s)
+{
+    return s->op >= PROGRAM_SUM_CHILDREN && s->op <= PROGRAM_SOFTMAX_CHILDREN;
+}
+
+static symbol over_list(step s, symbol x)
+{
+    switch (s->op) {
+    case PROGRAM_SUM_CHILDREN: return cavs_sum_children_at(x, place(s));
+    case PROGRAM_MEAN_CHILDREN: return cavs_mean_children_at(x, place(s));
+    case PROGRAM_MAX_CHILDREN: return cavs_max_children_at(x, place(s));
+    default: return cavs_softmax_children_at(x, place(s));
+    }
+}
+
+/* The first of equal ones counts as the largest: cavs_max() takes its second operand then. */
+static symbol over_entries(step s, int n, const symbol *x)
+{
+    symbol all = x[0];
+
+    for (int i = 1; i < n; i++)
+        all = s->op == PROGRAM_MAX_CHILDREN ? cavs_max_at(x[i], all, place(s))
+                                            : cavs_add_at(all, x[i], place(s));
+    return s->op == PROGRAM_MEAN_CHILDREN ? cavs_scale_at(all, 1 / (float)n, place(s)) : all;
+}
+
+static void softmax(step s, int n, const symbol *x, symbol *out)
+{
+    symbol all;
+
+    for (int i = 0; i < n; i++)
+        out[i] = cavs_exp_at(x[i], 0, place(s));
+    all = over_entries(&(struct program_step){.op = PROGRAM_SUM_CHILDREN, .line = s->line}, n, out);
+    for (int i = 0; i < n; i++)
+        out[i] = cavs_div_at(out[i], all, place(s));
+}
+
+/* Entry e of an operand, or the operand itself if it is no list. */
+static symbol entry(const struct program_player *to, int operand, int e)
+{
+    const struct program_value *v = &to->values[operand];
+
+    return v->entries ? v->entries[e] : v->x;
+}
+
+static void each_entry(struct program_player *to, step s, int n, symbol *out)
+{
+    const int *operands = program_operands(to->p, s);
+    symbol in[MOST_OPERANDS];
+
+    for (int e = 0; e < n; e++) {
+        for (int i = 0; i < s->n; i++)
+            in[i] = entry(to, operands[i], e);
+        share_nothing(to);
+        out[e] = s->op == PROGRAM_LIST ? to->values[operands[e]].x : operator_on(to, s, in);
+    }
+}
+
+/* In a function: what a list is, or what is made of one. */
+static void play_list(struct program_player *to, int number)
+{
+    step s = &to->p->steps[number];
+    const int *operands = program_operands(to->p, s);
+    struct program_value *v = &to->values[number];
+    symbol *of = takes_list(s) ? to->values[operands[0]].entries : NULL;
+    int n = of ? to->p->steps[operands[0]].entries : s->entries;
+
+    if (of && s->op != PROGRAM_SOFTMAX_CHILDREN) {
+        v->x = over_entries(s, n, of);
+        return;
+    }
+    v->entries = calloc((size_t)n, sizeof(symbol));
+    assert_non_null(v->entries);
+    if (of)
+        softmax(s, n, of, v->entries);
+    else
+        each_entry(to, s, n, v->entries);
+}
+
+/* ---- declared functions ---- */
+
+/* A body, whose formals and sources are the operands one after the other. */
+static symbol inlined(struct program_player *to, step s, const symbol *in);
+
+static symbol applied(struct program_player *to, step s, const symbol *in)
+{
+    const struct program *b = &to->family->body[s->k];
+    struct cavs_named inputs[MOST_OPERANDS];
+    char names[MOST_OPERANDS][16];
+    struct cavs_application a = {.inputs = inputs, .children = in};
+    int n = 0;
+
+    for (int i = 0; i < b->nsteps; i++) {
+        if (b->steps[i].op == PROGRAM_FORMAL) {
+            a.nchildren++;
+            n++;
+        } else if (b->steps[i].op == PROGRAM_ROW || b->steps[i].op == PROGRAM_ID) {
+            snprintf(names[a.ninputs], sizeof names[0], "%d", i);
+            inputs[a.ninputs] = (struct cavs_named){names[a.ninputs], in[n++]};
+            a.ninputs++;
+        }
+    }
+    return cavs_tape_apply_at(to->t, to->family->function[s->k], &a, place(s));
 }
 
 /* ---- what is summed up ---- */
@@ -115,7 +266,7 @@ static void sum_up(const struct program_player *to, step s, const symbol *in)
 {
     static const char *const names[] = {"loss", "errors", "mean", "correct"};
 
-    if (to->t || !s->dropped)
+    if (to->t || !(s->dropped || to->dropped))
         cavs_metric_at(to->f, names[s->k], in[0], s->n > 1 ? in[1] : NULL, s->op == PROGRAM_LOSS,
                        place(s));
 }
@@ -151,6 +302,18 @@ static bool control(struct program_player *to, step s)
         if (to->t)
             to->f = cavs_tape_sample(to->t);
         return true;
+    case PROGRAM_RESUME:
+        if (to->t)
+            to->f = cavs_tape_resume(to->t, s->k);
+        return true;
+    case PROGRAM_MARK:
+        if (to->t)
+            to->values[to->nvalues - 1].mark = cavs_tape_mark(to->t);
+        return true;
+    case PROGRAM_REWIND:
+        if (to->t)
+            check_ok(cavs_tape_rewind(to->t, to->values[s->k].mark));
+        return true;
     case PROGRAM_ASK:
         if (to->t)
             ask(to, s);
@@ -161,6 +324,51 @@ static bool control(struct program_player *to, step s)
 
 /* ---- a step ---- */
 
+static void forget_values(struct program_player *to)
+{
+    for (int i = 0; i < to->nvalues; i++)
+        free(to->values[i].entries);
+    free(to->values);
+}
+
+/* A step without lists, or on a tape. */
+static symbol play_symbol(struct program_player *to, step s, int number, const symbol *in)
+{
+    switch (s->op) {
+    case PROGRAM_LOSS:
+    case PROGRAM_METRIC: sum_up(to, s, in); return NULL;
+    case PROGRAM_LIST: return cavs_tape_list_at(to->t, s->n, in, place(s));
+    case PROGRAM_APPLY: return to->t ? applied(to, s, in) : inlined(to, s, in);
+    default: break;
+    }
+    if (takes_list(s))
+        return over_list(s, in[0]);
+    return s->n == 0 ? source(to, s, number) : operator_on(to, s, in);
+}
+
+static symbol inlined(struct program_player *to, step s, const symbol *in)
+{
+    struct program_player body = *to;
+    symbol result;
+
+    body.p = &to->family->body[s->k];
+    body.values = NULL;
+    body.nvalues = 0;
+    body.dropped = s->dropped;
+    for (int i = 0; i < body.p->nsteps; i++) {
+        enum program_op op = body.p->steps[i].op;
+
+        if (op == PROGRAM_FORMAL || op == PROGRAM_ROW || op == PROGRAM_ID)
+            assert_true(
+                CAVS__APPEND(body.values, body.nvalues, (struct program_value){.x = *in++}));
+        else
+            program_play(&body, i);
+    }
+    result = body.values[body.nvalues - 1].x;
+    forget_values(&body);
+    return result;
+}
+
 static void play(struct program_player *to, int number)
 {
     step s = &to->p->steps[number];
@@ -168,14 +376,14 @@ static void play(struct program_player *to, int number)
     symbol in[MOST_OPERANDS];
 
     assert_in_range(s->n, 0, MOST_OPERANDS);
+    if (!to->t)
+        share_nothing(to);
     for (int i = 0; i < s->n; i++)
         in[i] = to->values[operands[i]].x;
-    if (s->op == PROGRAM_LOSS || s->op == PROGRAM_METRIC)
-        sum_up(to, s, in);
-    else if (s->n == 0)
-        to->values[number].x = source(to, s, number);
+    if (!to->t && (s->entries || takes_list(s)))
+        play_list(to, number);
     else
-        to->values[number].x = operator_on(to, s, in);
+        to->values[number].x = play_symbol(to, s, number, in);
 }
 
 void program_play(struct program_player *to, int number)
@@ -191,15 +399,12 @@ void program_play(struct program_player *to, int number)
 void program_play_all(struct program_player *to, const struct program *p)
 {
     to->p = p;
-    to->nvalues = 0;
     for (int i = 0; i < p->nsteps; i++)
         program_play(to, i);
 }
 
 void program_player_close(struct program_player *to)
 {
-    for (int i = 0; i < to->nvalues; i++)
-        free(to->values[i].entries);
-    free(to->values);
+    forget_values(to);
     free(to->answers);
 }

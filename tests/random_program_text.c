@@ -26,7 +26,7 @@ static void print_attributes(const struct program_step *s)
         fprintf(stderr, " s=%g", (double)s->s);
 }
 
-static void print_step(const struct program *p, int number)
+void program_print_step(const struct program *p, int number)
 {
     const struct program_step *s = &p->steps[number];
 
@@ -37,16 +37,4 @@ static void print_step(const struct program *p, int number)
         fprintf(stderr, " %d", program_operands(p, s)[i]);
     print_attributes(s);
     fprintf(stderr, "%s\n", s->dropped ? " (taken back)" : "");
-}
-
-void program_print(const struct program *p)
-{
-    static const char *const runs[] = {"evaluate", "gradient", "train"};
-
-    fprintf(stderr, "#  begin (%s)\n", runs[p->run]);
-    for (int i = 0; i < p->nsteps; i++)
-        print_step(p, i);
-    fprintf(stderr, "#  finish\n");
-    for (int i = 0; i < p->nwanted; i++)
-        fprintf(stderr, "#  gradient of %d\n", p->wanted[i]);
 }
