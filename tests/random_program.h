@@ -48,7 +48,7 @@ struct program {
     int nsteps, noperands, nwanted;
     struct program_step *steps;
     int *operands;
-    int wanted[PROGRAM_WANTED]; /* steps whose gradients it asks for when it has finished */
+    int wanted[PROGRAM_WANTED]; /* steps whose gradients, or values, it asks for at the end */
     enum cavs_tape_run run;
 };
 

@@ -167,7 +167,7 @@ static void check(const char *what, const struct numbers *of, const float *got)
     free(want);
 }
 
-static void check_step(struct program_oracle *o, int step, bool gradient, const float *got)
+void program_oracle_check_step(struct program_oracle *o, int step, bool gradient, const float *got)
 {
     const struct program_step *s = &o->p->steps[step];
     char what[80];
@@ -190,7 +190,7 @@ void program_oracle_check_answers(struct program_oracle *o, const struct program
         for (int k = 0; s->op == PROGRAM_ASK && k < s->n; k++) {
             int asked = program_operands(o->p, s)[k];
 
-            check_step(o, asked, false, got);
+            program_oracle_check_step(o, asked, false, got);
             got += o->p->steps[asked].width;
         }
     }
@@ -231,9 +231,4 @@ void program_oracle_check_gradients(struct program_oracle *o, struct cavs_sessio
         free(zeros);
         free(got);
     }
-}
-
-void program_oracle_check_gradient(struct program_oracle *o, int step, const float *got)
-{
-    check_step(o, step, true, got);
 }

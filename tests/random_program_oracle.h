@@ -28,7 +28,7 @@ void program_oracle_close(struct program_oracle *o);
 void program_oracle_check_answers(struct program_oracle *o, const struct program_player *tape);
 void program_oracle_check_metrics(struct program_oracle *o, struct cavs_session *s);
 void program_oracle_check_gradients(struct program_oracle *o, struct cavs_session *s);
-/* The gradient with respect to the value of a step. */
-void program_oracle_check_gradient(struct program_oracle *o, int step, const float *got);
+/* The value of a step, or the gradient with respect to it. */
+void program_oracle_check_step(struct program_oracle *o, int step, bool gradient, const float *got);
 
 #endif

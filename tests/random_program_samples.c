@@ -199,6 +199,8 @@ static void round_of_all(struct recording *r)
     if (n == 0)
         return;
     ask(c, n, values);
+    if (r->joined)
+        return; /* what goes on could belong to any of those that it is made of */
     before = c->live->nanswers - n * at_width;
     n = 0;
     for (int i = 0; i < c->nsamples; i++) {
@@ -209,12 +211,15 @@ static void round_of_all(struct recording *r)
 
 /* ---- a recording ---- */
 
-/* Has it a gradient of its own?  Columns are those of others, or others' are theirs; the sum of a
- * list of a single entry is that entry. */
-static bool may_be_wanted(const struct program_step *s)
+/* Has it a value, or, where there are gradients, one of its own?  Columns are those of others, or
+ * others' are theirs. */
+static bool may_be_wanted(const struct program_draw *c, const struct program_step *s)
 {
-    return s->trained && s->width > 0 && s->entries == 0 && !s->dropped && s->op != PROGRAM_USE &&
-           s->op != PROGRAM_SLICE && s->op != PROGRAM_CONCAT;
+    bool there = s->width > 0 && s->entries == 0 && !s->dropped;
+
+    return c->p->run == CAVS_TAPE_EVALUATE ? there
+                                           : there && s->trained && s->op != PROGRAM_USE &&
+                                                 s->op != PROGRAM_SLICE && s->op != PROGRAM_CONCAT;
 }
 
 static void want(struct program_draw *c)
@@ -222,7 +227,7 @@ static void want(struct program_draw *c)
     for (int i = 0; i < PROGRAM_WANTED; i++) {
         int step = pick(c, c->p->nsteps);
 
-        if (may_be_wanted(&c->p->steps[step]))
+        if (may_be_wanted(c, &c->p->steps[step]))
             c->p->wanted[c->p->nwanted++] = step;
     }
 }
@@ -240,6 +245,6 @@ void program_draw_recording(struct program_draw *c)
     c->asks = true;
     for (int i = pick(c, 3); i > 0; i--)
         round_of_all(&r);
-    if (c->p->run == CAVS_TAPE_GRADIENT && pick(c, 2))
+    if (c->p->run != CAVS_TAPE_TRAIN && pick(c, 2))
         want(c);
 }

@@ -20,7 +20,7 @@
 #include "tests/random_program_oracle.h"
 #include "tests/trial.h"
 
-enum { FEW = 20, MANY = 3000, RECORDINGS = 6 };
+enum { FEW = 20, MANY = 2000, RECORDINGS = 6 };
 
 /* ---- a session with a tape ---- */
 
@@ -159,18 +159,19 @@ static bool check_wanted(struct scene *x, struct program_player *player, struct 
 {
     struct cavs_symbol *xs[PROGRAM_WANTED];
     float *rows[PROGRAM_WANTED], numbers[PROGRAM_WANTED][PROGRAM_WIDEST];
+    bool gradients = player->p->run != CAVS_TAPE_EVALUATE;
     int n = player->p->nwanted, rc;
 
     for (int i = 0; i < n; i++) {
         xs[i] = player->values[player->p->wanted[i]].x;
         rows[i] = numbers[i];
     }
-    rc = cavs_tape_gradients(x->t, n, xs, rows);
-    if (rc == CAVS_ESTATE)
+    rc = gradients ? cavs_tape_gradients(x->t, n, xs, rows) : cavs_tape_values(x->t, n, xs, rows);
+    if (rc == CAVS_ESTATE && gradients)
         return false;
     check_ok(rc);
     for (int i = 0; i < n; i++) {
-        program_oracle_check_gradient(o, player->p->wanted[i], rows[i]);
+        program_oracle_check_step(o, player->p->wanted[i], gradients, rows[i]);
         note_bits(x, player->p->steps[player->p->wanted[i]].width, rows[i]);
     }
     return true;
@@ -217,7 +218,7 @@ static bool record(struct scene *x, struct program *p)
     note_drawn(&x->t->recording, p);
     program_oracle_open(&o, x->family, p, x->s);
     finish(x, &player, &o);
-    whole = p->run == CAVS_TAPE_EVALUATE || check_wanted(x, &player, &o);
+    whole = p->nwanted == 0 || check_wanted(x, &player, &o);
     program_oracle_close(&o);
     program_player_close(&player);
     return whole;
@@ -239,6 +240,19 @@ static void record_all(struct scene *x, struct program *p)
 
 /* ---- a seed ---- */
 
+static void check_bits(const struct scene *x, const struct scene *like)
+{
+    int i = 0;
+
+    if (x->nbits != like->nbits)
+        fail_msg("%d numbers instead of %d %s", x->nbits, like->nbits, trial_noted());
+    while (i < x->nbits && memcmp(&x->bits[i], &like->bits[i], sizeof *x->bits) == 0)
+        i++;
+    if (i < x->nbits)
+        fail_msg("number %d of %d is %.9g, and was %.9g %s", i, x->nbits, x->bits[i], like->bits[i],
+                 trial_noted());
+}
+
 /* All recordings with so many workers.  like: the same bits have to come of it; NULL: or others. */
 static struct scene run(struct program_family *a, struct program *p, const struct options *o,
                         int workers, const struct scene *like)
@@ -246,11 +260,21 @@ static struct scene run(struct program_family *a, struct program *p, const struc
     open_scene(&present, a, o, workers);
     record_all(&present, p);
     close_scene(&present);
-    if (like) {
-        assert_int_equal(present.nbits, like->nbits);
-        assert_memory_equal(present.bits, like->bits, (size_t)present.nbits * sizeof *present.bits);
-    }
+    if (like)
+        check_bits(&present, like);
     return present;
+}
+
+/* The same in a model of its own: a session does not forget what others have used parameters of a
+ * model for. */
+static void run_again(uint64_t seed, struct program *p, const struct options *o, int workers,
+                      const struct scene *like)
+{
+    struct program_family again;
+
+    program_family_open(&again, seed);
+    free(run(&again, p, o, workers, like).bits);
+    program_family_close(&again);
 }
 
 static void run_seed(uint64_t seed)
@@ -267,13 +291,13 @@ static void run_seed(uint64_t seed)
     trial_note("(seed %llu, two workers)", (unsigned long long)seed);
     first = run(&a, p, &o, 2, NULL);
     trial_note("(seed %llu, again)", (unsigned long long)seed);
-    free(run(&a, p, &o, 2, &first).bits);
+    run_again(seed, p, &o, 2, &first);
     trial_note("(seed %llu, one worker)", (unsigned long long)seed);
-    free(run(&a, p, &o, 1, &first).bits);
+    run_again(seed, p, &o, 1, &first);
     o.tape.blocks_after = o.tape.blocks_after ? 0 : 1;
     trial_note("(seed %llu, %s blocks)", (unsigned long long)seed,
                o.tape.blocks_after ? "with" : "no");
-    free(run(&a, p, &o, 2, NULL).bits);
+    run_again(seed, p, &o, 2, NULL);
     free(first.bits);
     for (int i = 0; i < RECORDINGS; i++)
         program_free(&p[i]);
