@@ -8,7 +8,8 @@
  *     bench_bf16 -p amx -h 512         one provider ("float32": those of gemm.h), one hidden size
  *     bench_bf16 -t gemm_tn            only one of: gemm, rounded, gemm_tn, pack
  *
- * A number is the best of several short runs, because other programs only ever make a run slower.
+ * A number is the best of several short runs, because other programs only ever make a run slower;
+ * under it, the median run's share of the float32 peak that is measured beside each.
  * "pack" is in GB/s of float32 weights.
  */
 #ifdef HAVE_CONFIG_H

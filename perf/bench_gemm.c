@@ -8,8 +8,9 @@
  *     bench_gemm -p avx512 -h 256      one provider, one hidden size
  *     bench_gemm -t gemm_tn            only one of: gemm, panels, gemm_tn, peak
  *
- * A number is the best of several short runs, because other programs only ever make a run slower.
- * The last lines give the peak: a product of 2048^3, best of 5.
+ * A number is the best of several short runs, because other programs only ever make a run slower;
+ * under it, of the float32 peak that is measured beside each run, the share of the median run.  The
+ * last lines give a product of 2048^3, best of 5.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_products.h - what benchmarks of products share: the command line, the shapes of batched
- * tree-LSTMs, and the best of several short runs, because other programs only ever make a run
- * slower. */
+ * tree-LSTMs, the best of several short runs, because other programs only ever make a run slower,
+ * and what share of the core's peak they reach, which is measured beside each. */
 #ifndef CAVS_PERF_BENCH_PRODUCTS_H
 #define CAVS_PERF_BENCH_PRODUCTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { BENCH_RUNS = 12, BENCH_WIDEST = 1024 };
+enum { BENCH_RUNS = 12, BENCH_WIDEST = 1024, BENCH_MOST_ROWS = 16 };
 
 struct bench_options {
     const char *provider; /* -p; NULL: all but the reference */
@@ -27,7 +27,7 @@ struct bench_table {
     const char *provider, *title;
     product_fn *product;
     const void *with, *arrays;
-    const int *rows; /* ended by 0 */
+    const int *rows; /* at most BENCH_MOST_ROWS, ended by 0 */
     double flop;     /* of a run, about */
     int digits;      /* behind the point */
 };
@@ -40,7 +40,8 @@ bool bench_takes(const struct bench_options *o, const char *provider);
 double bench_now(void); /* seconds */
 /* n numbers, none of them far from 1; ends the program if memory is short. */
 float *bench_numbers(size_t n);
-/* GFLOP/s of the products of a cell of width h, a line for each shape of weights. */
+/* GFLOP/s of the products of a cell of width h, a line for each shape of weights, and under it what
+ * share of register_peak() they are. */
 void bench_print(const struct bench_table *t, int h);
 
 #endif
