@@ -484,7 +484,8 @@ struct cavs_place {
 /** A metric that is also differentiated: training makes the sum of all losses smaller. */
 #define cavs_loss(f, name, x, where) cavs_metric_at((f), (name), (x), (where), true, CAVS_HERE)
 /** Sums x (of width 1) over all vertices of a batch under a name.  A vertex is counted where
- * `where` (ids, or NULL for all vertices) is not negative. */
+ * `where` (ids, or NULL for all vertices) is not negative.  What several calls give under one name,
+ * also losses and metrics, is added up to one sum and one count. */
 #define cavs_metric(f, name, x, where) cavs_metric_at((f), (name), (x), (where), false, CAVS_HERE)
 
 /* The functions behind these macros, for bindings of other languages: the last argument is the
@@ -1192,7 +1193,8 @@ enum cavs_tape_run {
 /** What a tape does; cavs_tape_defaults() fills it in. */
 struct cavs_tape_options {
     /** How symbols are put together, over all samples: CAVS_POLICY_DEPTH, CAVS_POLICY_AGENDA,
-     * CAVS_POLICY_AUTO, or CAVS_POLICY_SERIAL for no batching at all. */
+     * CAVS_POLICY_AUTO, or CAVS_POLICY_SERIAL for no batching at all; CAVS_POLICY_FRONTIER makes
+     * the V_t of CAVS_POLICY_DEPTH. */
     enum cavs_policy policy;
     int64_t most_symbols; /**< of a recording; one more is refused */
     /** Runs of symbols that recur become blocks, each computed as one vertex function: what lies
