@@ -212,14 +212,16 @@ static void round_of_all(struct recording *r)
 /* ---- a recording ---- */
 
 /* Has it a value, or, where there are gradients, one of its own?  Columns are those of others, or
- * others' are theirs. */
-static bool may_be_wanted(const struct program_draw *c, const struct program_step *s)
+ * others' are theirs; and what sums up a single number is that number. */
+static bool may_be_wanted(const struct program_draw *c, int step)
 {
-    bool there = s->width > 0 && s->entries == 0 && !s->dropped;
+    const struct program_step *s = &c->p->steps[step];
+    const struct cavs_symbol *x = c->live->values[step].x;
 
-    return c->p->run == CAVS_TAPE_EVALUATE ? there
-                                           : there && s->trained && s->op != PROGRAM_USE &&
-                                                 s->op != PROGRAM_SLICE && s->op != PROGRAM_CONCAT;
+    if (s->width == 0 || s->entries > 0 || s->dropped)
+        return false;
+    return c->p->run == CAVS_TAPE_EVALUATE || (s->trained && x->op != CAVS__OP_USE &&
+                                               x->op != CAVS__OP_SLICE && x->op != CAVS__OP_CONCAT);
 }
 
 static void want(struct program_draw *c)
@@ -227,7 +229,7 @@ static void want(struct program_draw *c)
     for (int i = 0; i < PROGRAM_WANTED; i++) {
         int step = pick(c, c->p->nsteps);
 
-        if (may_be_wanted(c, &c->p->steps[step]))
+        if (may_be_wanted(c, step))
             c->p->wanted[c->p->nwanted++] = step;
     }
 }
