@@ -14,46 +14,17 @@ enum { WIDTHS = 4, PARAMS = 26, WORDS = 5, BLOCKS = 3 };
 
 /* ---- steps ---- */
 
-static bool is_own_trained(const struct program_step *s, enum cavs_tape_run run)
-{
-    return (s->param && !s->param->frozen) || (s->bias && !s->bias->frozen) ||
-           (s->op == PROGRAM_ROW && run == CAVS_TAPE_GRADIENT);
-}
-
-/* What comes of a body is its last step; the rest of it may lead to nothing. */
-static bool is_body_trained(const struct program_draw *c, const struct program *b,
-                            const int *operands)
-{
-    bool *trained = calloc((size_t)b->nsteps + 1, sizeof *trained), last;
-
-    assert_non_null(trained);
-    for (int i = 0; i < b->nsteps; i++) {
-        const struct program_step *s = &b->steps[i];
-
-        if (s->op == PROGRAM_FORMAL || s->op == PROGRAM_ROW || s->op == PROGRAM_ID)
-            trained[i] = c->p->steps[*operands++].trained;
-        else
-            trained[i] = is_own_trained(s, CAVS_TAPE_EVALUATE);
-        for (int k = 0; k < s->n; k++)
-            trained[i] |= trained[program_operands(b, s)[k]];
-        trained[i] &= s->op != PROGRAM_CORRECT;
-    }
-    last = trained[b->nsteps - 1];
-    free(trained);
-    return last;
-}
-
-/* Has the value of a step a gradient? */
+/* Has the value of a step a gradient of its own?  What a function gives may be read inside of it,
+ * too. */
 static bool is_trained(const struct program_draw *c, const struct program_step *s,
                        const int *operands)
 {
-    bool trained = is_own_trained(s, c->p->run);
+    bool trained = (s->param && !s->param->frozen) || (s->bias && !s->bias->frozen) ||
+                   (s->op == PROGRAM_ROW && c->p->run == CAVS_TAPE_GRADIENT);
 
-    if (s->op == PROGRAM_APPLY)
-        return is_body_trained(c, &c->family->body[s->k], operands);
     for (int i = 0; i < s->n; i++)
         trained |= c->p->steps[operands[i]].trained;
-    return trained && s->op != PROGRAM_CORRECT;
+    return trained && s->op != PROGRAM_CORRECT && s->op != PROGRAM_APPLY;
 }
 
 int program_add(struct program_draw *c, struct program_step s, int n, const int *operands)
