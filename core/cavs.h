@@ -1321,7 +1321,8 @@ int cavs_tape_finish(struct cavs_tape *t);
  * or, with CAVS_TAPE_GRADIENT, of rows.  Zeros where no loss depends on it.  Of one that was
  * recorded after cavs_tape_finish(): CAVS_ESTATE.  Of one that was computed in a block, or
  * together with equal symbols: CAVS_ESTATE, and from the next recording on it is in none, and by
- * itself.  A program that asks so from the beginning never meets that.  Likewise of a cavs_concat()
+ * itself; of several of one run that may be so once for each.  A program that asks so from the
+ * beginning never meets that.  Likewise of a cavs_concat()
  * of which others read columns that one of its symbols has: those read that symbol, unless the
  * gradient of the concatenation was asked for before.
  *
