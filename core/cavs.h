@@ -421,6 +421,8 @@ struct cavs_place {
 #define cavs_silu(a) cavs_silu_at((a), 0, CAVS_HERE)
 /** GELU in the approximation by tanh. */
 #define cavs_gelu(a) cavs_gelu_at((a), 0, CAVS_HERE)
+/** a, through which no gradient passes: what a is made of is trained by what else reads it. */
+#define cavs_stop_gradient(a) cavs_stop_gradient_at((a), 0, CAVS_HERE)
 
 /* shapes, and reductions over the width */
 
@@ -564,6 +566,7 @@ struct cavs_symbol *cavs_elu_at(struct cavs_symbol *a, float s, struct cavs_plac
 struct cavs_symbol *cavs_softplus_at(struct cavs_symbol *a, float s, struct cavs_place at);
 struct cavs_symbol *cavs_silu_at(struct cavs_symbol *a, float s, struct cavs_place at);
 struct cavs_symbol *cavs_gelu_at(struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_stop_gradient_at(struct cavs_symbol *a, float s, struct cavs_place at);
 struct cavs_symbol *cavs_copy_at(struct cavs_symbol *a, float s, struct cavs_place at);
 struct cavs_symbol *cavs_huber_at(struct cavs_symbol *a, float s, struct cavs_place at);
 struct cavs_symbol *cavs_logit_cross_entropy_at(struct cavs_symbol *a, struct cavs_symbol *b,

@@ -86,7 +86,7 @@ check_PROGRAMS += tests/test_fusion tests/test_operators
 SANITIZE_TESTS += tests/test_fusion tests/test_operators tests/test_oracle tests/test_symbols tests/test_declare tests/test_data
 
 # tapes, as far as they go without a runtime
-check_PROGRAMS += tests/test_recording tests/test_tape tests/test_tape_lists tests/test_tape_applied_lists tests/test_tape_applied_aside tests/test_tape_cuts tests/test_tape_known tests/test_tape_in_place tests/test_tape_foreseen tests/test_tape_asked tests/test_tape_rewound tests/test_tape_united tests/test_tape_reached tests/test_tape_turns tests/test_tape_workers tests/test_tape_side_by_side tests/test_tape_resumed tests/test_tape_going_on
+check_PROGRAMS += tests/test_recording tests/test_stop_gradient tests/test_tape tests/test_tape_lists tests/test_tape_applied_lists tests/test_tape_applied_aside tests/test_tape_cuts tests/test_tape_known tests/test_tape_in_place tests/test_tape_foreseen tests/test_tape_asked tests/test_tape_rewound tests/test_tape_united tests/test_tape_reached tests/test_tape_turns tests/test_tape_workers tests/test_tape_side_by_side tests/test_tape_resumed tests/test_tape_going_on
 ENGINE_TESTS += tests/test_tape tests/test_tape_lists tests/test_tape_applied_lists tests/test_tape_applied_aside tests/test_tape_cuts tests/test_tape_known tests/test_tape_in_place tests/test_tape_foreseen tests/test_tape_asked tests/test_tape_rewound tests/test_tape_united tests/test_tape_reached tests/test_tape_turns tests/test_tape_workers tests/test_tape_side_by_side tests/test_tape_resumed tests/test_tape_going_on
 SANITIZE_TESTS += tests/test_recording
 

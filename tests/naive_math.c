@@ -106,6 +106,12 @@ OPERATOR(op_copy)
     return (struct naive_dual){a, 1, 0};
 }
 
+OPERATOR(op_stop_gradient)
+{
+    UNUSED(b), UNUSED(s);
+    return (struct naive_dual){a, 0, 0};
+}
+
 OPERATOR(op_abs)
 {
     UNUSED(b), UNUSED(s);
@@ -195,6 +201,7 @@ static const struct {
     {"max", op_max},
     {"min", op_min},
     {"copy", op_copy},
+    {"stop_gradient", op_stop_gradient},
     {"abs", op_abs},
     {"sqrt", op_sqrt},
     {"leaky_relu", op_leaky_relu},

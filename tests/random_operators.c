@@ -38,6 +38,7 @@ static struct cavs_symbol *unary(struct draw *d)
     case 13: return cavs_elu(off(x), 0.7f);
     case 14: return cavs_silu(x);
     case 15: return d->drops ? cavs_dropout(x, 0.3f) : cavs_neg(x);
+    case 16: return cavs_stop_gradient(x);
     default: return cavs_tanh(x);
     }
 }

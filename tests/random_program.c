@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "codelets/groups/elementwise.h"
 #include "core/base/array.h"
 #include "tests/random.h"
 #include "tests/trial.h"
@@ -24,6 +25,8 @@ static bool is_trained(const struct program_draw *c, const struct program_step *
 
     for (int i = 0; i < s->n; i++)
         trained |= c->p->steps[operands[i]].trained;
+    if (s->op == PROGRAM_ELEMENTWISE && !cavs__ew_passes(s->k))
+        return false;
     return trained && s->op != PROGRAM_CORRECT && s->op != PROGRAM_APPLY;
 }
 

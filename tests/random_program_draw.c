@@ -247,7 +247,8 @@ static int elementwise(struct program_draw *c)
     s.width = width(c, x[0]) > width(c, x[1]) ? width(c, x[0]) : width(c, x[1]);
     if (!strcmp(name, "tanh") || !strcmp(name, "sigmoid"))
         s.most = 1;
-    else if (!strcmp(name, "neg") || !strcmp(name, "copy") || !strcmp(name, "scale"))
+    else if (!strcmp(name, "neg") || !strcmp(name, "copy") || !strcmp(name, "scale") ||
+             !strcmp(name, "stop_gradient"))
         s.most = at(c, x[0])->most;
     return program_bounded(c, program_step(c, s, n, x));
 }

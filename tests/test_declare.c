@@ -492,6 +492,7 @@ static void operators_have_macros_of_their_names(void **state)
     CHECK_1(softplus);
     CHECK_1(silu);
     CHECK_1(gelu);
+    CHECK_1(stop_gradient);
     CHECK_1_WITH(scale, 2);
     CHECK_1_WITH(shift, 2);
     CHECK_1_WITH(clip, 2);

@@ -149,7 +149,9 @@ static void is_the_slope_of_the_loss(void **state)
     }
     set_operand(&t, s, "a", op, 0, &seed);
     set_operand(&t, s, "b", op, 1, &seed);
-    for (int i = 0; i < cavs_model_param_count(t.model); i++)
+    /* one that stops gradients has a slope all the same: the oracle alone knows */
+    for (int i = 0; i < cavs_model_param_count(t.model) && (p->op < 0 || cavs__ew_passes(p->op));
+         i++)
         check_param(&t, s, cavs_model_param_at(t.model, i));
     trial_check_gradients(&t, s, (int[]){0}, 1);
     cavs_session_destroy(s);

@@ -99,3 +99,12 @@ bool cavs__ew_is_identity(int op, int which)
 
     return text[0] && !text[1];
 }
+
+bool cavs__ew_passes(int op)
+{
+    bool passes = false;
+
+    for (int i = 1; i <= operators[op].arity; i++)
+        passes |= *cavs__ew_operands(op, i) != 0;
+    return passes;
+}

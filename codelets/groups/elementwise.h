@@ -43,6 +43,9 @@ const char *cavs__ew_operands(int op, int which);
 /* The expression is just one of its variables: the gradient of add, shift and copy is g itself. */
 bool cavs__ew_is_identity(int op, int which);
 
+/* Does a gradient of the result pass on to any operand? */
+bool cavs__ew_passes(int op);
+
 /* Operand of a node: input i of the group is ~i (negative), the value of an earlier node j is j. */
 struct cavs__ew_node {
     int op; /* -1: the constant s */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* needs_grad.c - which symbols depend on something trained: the backward prune. */
+#include "codelets/groups/elementwise.h"
 #include "core/compile/passes.h"
 #include "core/declare/operator.h"
 
@@ -24,7 +25,8 @@ bool cavs__symbol_needs_grad(const struct cavs_symbol *x, bool state)
         return state;
     if (x->op == CAVS__OP_FETCH)
         return channel_needs_grad(x->channel);
-    if (cavs__operator_of(x)->diff == cavs__not_differentiable)
+    if (cavs__operator_of(x)->diff == cavs__not_differentiable ||
+        (x->op == CAVS__OP_ELEMENTWISE && !cavs__ew_passes(x->k)))
         return false;
     if (x->param && !x->param->frozen)
         return true;
