@@ -3,9 +3,20 @@
 #include "tests/random_model.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/random.h"
+
+void draw_seeds(const int range[2], void (*run)(uint64_t seed))
+{
+    const char *only = getenv("CAVS_TEST_SEED");
+
+    if (only)
+        run((uint64_t)atoll(only));
+    for (int i = range[0]; i < range[1] && !only; i++)
+        run((uint64_t)i);
+}
 
 int draw_pick(struct draw *d, int n)
 {

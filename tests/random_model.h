@@ -29,6 +29,8 @@ struct draw {
 
 /* 0 .. n-1 */
 int draw_pick(struct draw *d, int n);
+/* Runs the seeds from range[0] to range[1] - 1, or the one of CAVS_TEST_SEED alone. */
+void draw_seeds(const int range[2], void (*run)(uint64_t seed));
 /* Declares d->m, which is not finished then: a graph with functions by number of children, then
  * perhaps stages over earlier ones and other graphs. */
 void draw_model(struct draw *d);
