@@ -79,7 +79,7 @@ static error_t on_argument(struct command *c, char *arg, struct argp_state *stat
     }
 }
 
-/* Refuses options that would change nothing. */
+/* Refuses options that would change nothing: of a file that is packed .. */
 static void check_form(const struct pack *p, struct argp_state *state)
 {
     if (p->steps && p->form != &pack_text)
@@ -91,6 +91,17 @@ static void check_form(const struct pack *p, struct argp_state *state)
                    "words of the form threefile are numbers already: no --min-count or --words");
     if (p->min_count > 1 && p->words_kept)
         argp_error(state, "--words keeps the commonest, --min-count the frequent: give either");
+    if (p->like && (p->min_count > 1 || p->words_kept))
+        argp_error(state, "--like FILE brings the words: leave --min-count and --words out");
+}
+
+/* .. and where none is. */
+static void check_no_form(const struct pack *p, struct argp_state *state)
+{
+    if (p->like || p->steps || p->labels != DEFAULT_LABELS || p->min_count > 1 || p->words_kept ||
+        !p->verbose)
+        argp_error(state, "--info and --verify only look into a file: the other options want FORM "
+                          "INPUT OUTPUT");
 }
 
 static void check(const struct command *c, struct argp_state *state)
@@ -99,6 +110,8 @@ static void check(const struct command *c, struct argp_state *state)
         argp_error(state, "expected FORM INPUT OUTPUT");
     if (c->pack.form)
         check_form(&c->pack, state);
+    else
+        check_no_form(&c->pack, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

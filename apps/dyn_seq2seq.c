@@ -151,6 +151,14 @@ static const struct app_option options[] = {
                1000),
     {0}};
 
+/* Examples are evaluated by their right answers, so a beam is of answers that are written. */
+static void check(struct app *a, const struct option_list *l)
+{
+    seq2seq_check(a, l);
+    if (options_given(l, "beam") && !((struct seq2seq *)a)->decode && !a->options.predict)
+        options_mistake("--beam is for answers that are written: add --decode N or --predict FILE");
+}
+
 /* Tells the frame which samples a set has. */
 static int offer(struct dyn_seq2seq *s, enum app_set set)
 {
@@ -207,6 +215,7 @@ int main(int argc, char **argv)
         "Trains an encoder and a decoder LSTM to reverse strings or to add numbers: seq2seq, but "
         "recorded on a tape, and with a search for the likeliest answer.\v" SEQ2SEQ_DOC;
     p.options = options;
+    p.check = check;
     p.prepare = prepare;
     p.record = record;
     p.clear = clear;

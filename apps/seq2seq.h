@@ -84,6 +84,8 @@ struct seq2seq {
 struct seq2seq seq2seq_defaults(void);
 /* All of the program but its name, doc, options, twin, and how it computes. */
 struct program seq2seq_program(void);
+/* Its check(), of the options that both have. */
+void seq2seq_check(struct app *a, const struct option_list *l);
 /* Draws the examples of all sets that there are. */
 int seq2seq_draw(struct seq2seq *s);
 void seq2seq_clear(struct app *a);

@@ -5,7 +5,7 @@
 
 #include "apps/seq2seq.h"
 
-static void check(struct app *a, const struct option_list *l)
+void seq2seq_check(struct app *a, const struct option_list *l)
 {
     struct seq2seq *s = (struct seq2seq *)a;
 
@@ -97,7 +97,7 @@ struct program seq2seq_program(void)
 
     return (struct program){
         .embeds = true,
-        .check = check,
+        .check = seq2seq_check,
         .clear = seq2seq_clear,
         .objective = APP_MEAN_OF_SAMPLES,
         .loss = "loss",

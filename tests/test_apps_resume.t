@@ -148,9 +148,9 @@ done <<END
 dyn_parser|side-by-side 1|--train $data/mini.conllu --dev $data/mini.conllu --min-count 1 --mlp 6
 dyn_tree_lstm|check-finite|--train $data/mini.txt
 END
-run dyn_seq2seq --samples 4 --dev-samples 2 --length 3 --hidden 6 --embed 6 --epochs 1 --beam 3 --checkpoint "$work/beam" --quiet
+run dyn_seq2seq --samples 4 --dev-samples 2 --length 3 --hidden 6 --embed 6 --epochs 1 --beam 3 --decode 1 --checkpoint "$work/beam" --quiet
 grep -aq 'beam\\":3' "$work/beam/checkpoint.safetensors"
-ok $? "dyn_seq2seq: a checkpoint has the --beam by which the development set was answered"
+ok $? "dyn_seq2seq: a checkpoint has the --beam by which answers were searched for"
 pairs="--train $data/mini.txt --dev $data/mini.txt --batch 2 --hidden 6 --embed 6 --lr 0.02 --shards 2 --workers 2 --quiet"
 # shellcheck disable=SC2086
 {

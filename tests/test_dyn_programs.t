@@ -147,6 +147,9 @@ ok $? "and the same ones whatever the workers, and the answers beside them"
 run dyn_seq2seq --init "$work/young.st" --predict "$work/sources" --beam 0
 status_is 2
 ok $? "a beam of nothing is a mistake"
+run dyn_seq2seq --samples 4 --dev-samples 2 --epochs 1 --quiet --beam 3
+status_is 2 && said "--beam is for answers that are written: add --decode N or --predict FILE"
+ok $? "and so is one where no answer is written"
 
 # --- dependencies ----------------------------------------------------------------------------------------
 

@@ -35,6 +35,12 @@ text in out --labels 4|--labels is of the forms brackets and threefile
 text in out --words 4 --min-count 2|give either
 text in out more|unexpected argument 'more'
 threefile in out --min-count 2|words of the form threefile are numbers
+text in out --like other --min-count 2|--like FILE brings the words: leave --min-count and --words out
+text in out --like other --words 4|--like FILE brings the words: leave --min-count and --words out
+--info in --like other|the other options want FORM INPUT OUTPUT
+--info in --quiet|the other options want FORM INPUT OUTPUT
+--verify in --min-count 2|the other options want FORM INPUT OUTPUT
+--verify in --steps 4|the other options want FORM INPUT OUTPUT
 END
 
 while IFS='|' read -r form text message; do
@@ -164,10 +170,11 @@ results() {
     done
 }
 
-while IFS='|' read -r form train dev pack program options; do
+# words: how those of the training set are chosen; cut: how text becomes chains
+while IFS='|' read -r form train dev words cut program options; do
     # shellcheck disable=SC2086
-    "$apps/cavs-pack" $form "$data/$train" "$work/train.cavs" --quiet $pack &&
-        "$apps/cavs-pack" $form "$data/$dev" "$work/dev.cavs" --quiet $pack --like "$work/train.cavs"
+    "$apps/cavs-pack" $form "$data/$train" "$work/train.cavs" --quiet $words $cut &&
+        "$apps/cavs-pack" $form "$data/$dev" "$work/dev.cavs" --quiet $cut --like "$work/train.cavs"
     packed=$?
     # shellcheck disable=SC2086
     run $program $small $options --train "$data/$train" --dev "$data/$dev"
@@ -180,16 +187,16 @@ while IFS='|' read -r form train dev pack program options; do
         cmp "$work/text" "$work/packed" >&2
     ok $? "$program $options: the same on packed $form"
 done <<'END'
-brackets|mini.txt|mini-dev.txt||tree_lstm|--cell bench
-brackets|mini.txt|mini-dev.txt||tree_lstm|--cell nary
-brackets|mini.txt|mini-dev.txt||tree_lstm|--cell childsum
-brackets|mini-any.txt|mini-any.txt||tree_lstm|--cell childsum
-brackets|mini-wide.txt|mini-wide.txt||tree_lstm|--cell childsum
-threefile|mini-three|mini-three||tree_lstm|--cell childsum
-brackets|mini.txt|mini-dev.txt|--min-count 2|tree_lstm|--min-count 2
-text|mini-text.txt|mini-text-dev.txt|--words 5|var_lstm|--words 5
-text|mini-text.txt|mini-text-dev.txt|--steps 4|fixed_lstm|--steps 4
-tagged|mini-tags.txt|mini-tags-dev.txt|--min-count 2|bilstm_tagger|--min-count 2
+brackets|mini.txt|mini-dev.txt|||tree_lstm|--cell bench
+brackets|mini.txt|mini-dev.txt|||tree_lstm|--cell nary
+brackets|mini.txt|mini-dev.txt|||tree_lstm|--cell childsum
+brackets|mini-any.txt|mini-any.txt|||tree_lstm|--cell childsum
+brackets|mini-wide.txt|mini-wide.txt|||tree_lstm|--cell childsum
+threefile|mini-three|mini-three|||tree_lstm|--cell childsum
+brackets|mini.txt|mini-dev.txt|--min-count 2||tree_lstm|--min-count 2
+text|mini-text.txt|mini-text-dev.txt|--words 5||var_lstm|--words 5
+text|mini-text.txt|mini-text-dev.txt||--steps 4|fixed_lstm|--steps 4
+tagged|mini-tags.txt|mini-tags-dev.txt|--min-count 2||bilstm_tagger|--min-count 2
 END
 
 # what --packed-dev has to be, by program
