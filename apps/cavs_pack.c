@@ -147,7 +147,7 @@ static const struct argp argp = {
         "  text       words between spaces: for var_lstm and, with --steps, fixed_lstm\n"
         "  tagged     sentences of tokens word|TAG, one a line: for bilstm_tagger\n"
         "  conllu     CoNLL-U: trees of dependencies over the words, with UPOS: for\n"
-        "             programs of your own, as no program here reads them\n"
+        "             dep_tree_lstm\n"
         "The input is read twice (once with --like: it may be a pipe then) and may be larger than "
         "memory; the output is complete or not there.\n\n" APP_TOOL_STATUS_HELP};
 

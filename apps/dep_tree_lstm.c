@@ -16,6 +16,7 @@
 
 #include "apps/common/conllu_predict.h"
 #include "apps/common/known_classes.h"
+#include "apps/common/packed_set.h"
 #include "apps/common/params.h"
 
 struct dep_tree_lstm {
@@ -34,7 +35,7 @@ static void declare_cell(struct dep_tree_lstm *t)
     struct cavs_function *f = cavs_function_create(t->tree, "word");
     struct cavs_param *table = app_embedding(m, "embedding", vocab_size(t->forms), e, 0.1f);
     struct cavs_symbol *x =
-        cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "form")), t->app.options.dropout);
+        cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "word")), t->app.options.dropout);
     struct cavs_symbol *child = cavs_each_child(f), *gate[3], *iou, *forget, *state, *sent[2];
 
     iou = cavs_affine(x, app_weights(m, "W_iou", e, h, 3), app_bias(m, "b_iou", 3 * h));
@@ -59,22 +60,22 @@ static int declare(struct dep_tree_lstm *t)
     int h = t->app.options.hidden, tags = vocab_size(t->tags),
         rc = cavs_model_create(&t->app.model);
     struct cavs_function *f;
-    struct cavs_symbol *logits, *tag;
+    struct cavs_symbol *logits, *label;
 
     if (rc < 0)
         return rc;
     t->tree = cavs_stage_create(t->app.model, "tree", 5 * h); /* c, m, q */
     declare_cell(t);
-    t->classifier = cavs_stage_over(t->app.model, "class", t->tree, CAVS_ALL_VERTICES);
-    f = cavs_function_create(t->classifier, "class");
+    t->classifier = cavs_stage_over(t->app.model, "tag", t->tree, CAVS_ALL_VERTICES);
+    f = cavs_function_create(t->classifier, "tag");
     logits = cavs_affine(
         cavs_dropout(cavs_pull_from(f, t->tree, "h", NULL), t->app.options.dropout),
         app_weight(t->app.model, "W_class", h, tags), app_bias(t->app.model, "b_class", tags));
     if (t->app.options.predict)
         cavs_push(f, CONLLU_LOGITS, logits);
-    tag = cavs_pull_ids(f, "tag");
-    cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, tag), tag);
-    cavs_metric(f, "correct", correct_known(f, logits, tag), tag);
+    label = cavs_pull_ids(f, "label");
+    cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
+    cavs_metric(f, "correct", correct_known(f, logits, label), label);
     return cavs_model_finish(t->app.model);
 }
 
@@ -93,13 +94,12 @@ static int add_tree(const struct dep_tree_lstm *t, struct cavs_data *d,
     int rc;
 
     conllu_tree(s, child_ptr, child);
-    for (int v = 0; v < s->n; v++)
-        relation[v] = s->head[v] >= 0 ? s->relation[v] : -1;
+    conllu_tree_relations(s, relation);
     if ((rc = cavs_data_begin(d)) < 0 ||
         (rc = cavs_data_graph(d, t->tree, s->n, NULL, child_ptr, child)) < 0 ||
-        (rc = cavs_data_ids(d, t->tree, "form", s->n, s->form)) < 0 ||
+        (rc = cavs_data_ids(d, t->tree, "word", s->n, s->form)) < 0 ||
         (rc = cavs_data_ids(d, t->tree, "relation", s->n, relation)) < 0 ||
-        (rc = cavs_data_ids(d, t->classifier, "tag", s->n, s->upos)) < 0)
+        (rc = cavs_data_ids(d, t->classifier, "label", s->n, s->upos)) < 0)
         return rc;
     return cavs_data_end(d);
 }
@@ -140,14 +140,17 @@ static int read_file(struct dep_tree_lstm *t, const char *path, struct cavs_data
     return conllu_read(path, &o, &visitor, &t->app.error);
 }
 
-/* Words, tags and relations are those of the model file, or of the training set. */
+/* Words, tags and relations are those of packed data, of the model file, or of the training set. */
 static int find_words(struct dep_tree_lstm *t)
 {
     static const char *const names[] = {"words", "tags", "relations", NULL};
     struct vocab **const all[] = {&t->forms, &t->tags, &t->relations};
-    int rc = app_vocabs(&t->app, names, all), *renumbered;
+    const char *packed = app_first_packed(&t->app);
+    int rc, *renumbered;
 
-    if (rc != 0)
+    if (packed)
+        return packed_vocabs(&t->app, packed, names, all);
+    if ((rc = app_vocabs(&t->app, names, all)) != 0)
         return rc;
     if ((rc = read_file(t, t->app.path[APP_TRAIN], NULL)) < 0)
         return rc;
@@ -162,7 +165,7 @@ static int fill(struct app *a, enum app_set set, struct cavs_data *d)
     int rc = read_file(t, a->path[set], d);
 
     if (rc == 0 && set == APP_TRAIN)
-        app_notice_unknown(a, d, t->classifier, "tag", "tags");
+        app_notice_unknown(a, d, t->classifier, "label", "tags");
     return rc;
 }
 
@@ -224,6 +227,7 @@ static const struct program program = {
         "3h), b_iou, W_f (e x h), b_f, U (relations h x 4h: a block of h rows for each), W_class "
         "(h x tags), b_class.",
     .reads_data = true,
+    .reads_packed = true,
     .counts_words = true,
     .embeds = true,
     .drops = true,

@@ -93,14 +93,10 @@ static int load_text(struct language_model *lm)
 
 static int load_packed(struct language_model *lm, const char *path)
 {
-    struct cavs_packed *p;
-    int rc = cavs_packed_open(path, &p);
+    static const char *const names[] = {"words", NULL};
+    struct vocab **const all[] = {&lm->vocab};
 
-    if (rc < 0)
-        return rc;
-    rc = packed_vocab(p, path, "words", &lm->vocab, &lm->app.error);
-    cavs_packed_close(p);
-    return rc < 0 ? rc : model_note_same_words(&lm->app, "words", lm->vocab, path);
+    return packed_vocabs(&lm->app, path, names, all);
 }
 
 /* ---- model ----------------------------------------------------------------------------------- */

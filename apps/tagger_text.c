@@ -150,18 +150,10 @@ static int read_text(struct tagger *t)
 
 static int take_packed(struct tagger *t, const char *path)
 {
-    struct app *a = &t->app;
-    struct cavs_packed *p;
-    int rc = cavs_packed_open(path, &p);
+    static const char *const names[] = {"words", "tags", NULL};
+    struct vocab **const all[] = {&t->words, &t->tags};
 
-    if (rc < 0)
-        return rc;
-    if ((rc = packed_vocab(p, path, "words", &t->words, &a->error)) == 0 &&
-        (rc = packed_vocab(p, path, "tags", &t->tags, &a->error)) == 0 &&
-        (rc = model_note_same_words(a, "words", t->words, path)) == 0)
-        rc = model_note_same_words(a, "tags", t->tags, path);
-    cavs_packed_close(p);
-    return rc;
+    return packed_vocabs(&t->app, path, names, all);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */

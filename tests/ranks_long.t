@@ -60,7 +60,7 @@ pack() {
         "$apps/cavs-pack" "$form" "$2" "$work/$form-dev.cavs" --quiet --like "$work/$form.cavs"
 }
 pack text "$data/mini-text.txt" "$data/mini-text-dev.txt" && pack tagged "$data/mini-tags.txt" "$data/mini-tags-dev.txt" &&
-    pack brackets "$data/mini.txt" "$data/mini-dev.txt"
+    pack brackets "$data/mini.txt" "$data/mini-dev.txt" && pack conllu "$data/mini.conllu" "$data/mini.conllu"
 ok $? "packed data"
 
 common="--hidden 8 --lr 0.02 --shards 8 --workers 1 --epochs 2 --quiet --json"
@@ -91,6 +91,7 @@ bilstm_tagger|packed tagged
 bilstm_char_tagger|$tags
 parser|$words --mlp 8
 dep_tree_lstm|$words
+dep_tree_lstm|packed conllu
 dag_rnn|$words --cycles cut
 seq2seq|$made
 gcn|--data $data/mini-cora/mini.content $common

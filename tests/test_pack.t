@@ -170,14 +170,18 @@ results() {
     done
 }
 
+# a development set of the treebank: words and a relation that training has not seen, capitals, an unknown tag
+sed -e 's/cat/CAT/; s/sleeps/dreams/; s/\tdet\t/\tnmod\t/; s/ADV/X/' "$data/mini.conllu" >"$work/mini-dev.conllu"
+
 # words: how those of the training set are chosen; cut: how text becomes chains
 while IFS='|' read -r form train dev words cut program options; do
+    [ -e "$data/$dev" ] && dev=$data/$dev || dev=$work/$dev
     # shellcheck disable=SC2086
     "$apps/cavs-pack" $form "$data/$train" "$work/train.cavs" --quiet $words $cut &&
-        "$apps/cavs-pack" $form "$data/$dev" "$work/dev.cavs" --quiet $cut --like "$work/train.cavs"
+        "$apps/cavs-pack" $form "$dev" "$work/dev.cavs" --quiet $cut --like "$work/train.cavs"
     packed=$?
     # shellcheck disable=SC2086
-    run $program $small $options --train "$data/$train" --dev "$data/$dev"
+    run $program $small $options --train "$data/$train" --dev "$dev"
     results >"$work/text"
     said=$(cat "$work/status")
     # shellcheck disable=SC2086
@@ -197,14 +201,17 @@ brackets|mini.txt|mini-dev.txt|--min-count 2||tree_lstm|--min-count 2
 text|mini-text.txt|mini-text-dev.txt|--words 5||var_lstm|--words 5
 text|mini-text.txt|mini-text-dev.txt||--steps 4|fixed_lstm|--steps 4
 tagged|mini-tags.txt|mini-tags-dev.txt|--min-count 2||bilstm_tagger|--min-count 2
+conllu|mini.conllu|mini-dev.conllu|--min-count 2||dep_tree_lstm|--min-count 2
+conllu|mini.conllu|mini-dev.conllu|||dep_tree_lstm|--min-count 1
 END
 
 # what --packed-dev has to be, by program
 while IFS='|' read -r form train dev program what; do
     # shellcheck disable=SC2086 # no word, or several
     "$apps/cavs-pack" $form "$data/$train" "$work/train.cavs" --quiet
+    [ -e "$data/$dev" ] && dev=$data/$dev || dev=$work/$dev
     # shellcheck disable=SC2086
-    "$apps/cavs-pack" $form "$data/$dev" "$work/dev.cavs" --quiet
+    "$apps/cavs-pack" $form "$dev" "$work/dev.cavs" --quiet
     run $program --epochs 1 --hidden 8 --packed "$work/train.cavs" --packed-dev "$work/dev.cavs"
     status_is 1 && said "dev.cavs: its $what are not those of $work/train.cavs" &&
         said "cavs-pack --like $work/train.cavs"
@@ -213,6 +220,7 @@ done <<'END'
 brackets|mini.txt|mini-dev.txt|tree_lstm|words
 text|mini-text.txt|mini-text-dev.txt|var_lstm|words
 tagged|mini-tags.txt|mini-tags-dev.txt|bilstm_tagger|words
+conllu|mini.conllu|mini-dev.conllu|dep_tree_lstm|words
 END
 
 run tree_lstm --packed "$work/ud.cavs" --epochs 1
@@ -228,7 +236,7 @@ run tree_lstm --packed "$work/any.cavs" --epochs 1
 status_is 1 && said "any.cavs: it has vertices with 1 child, --cell bench wants two"
 ok $? "a cell for two children refuses other packed trees"
 
-for program in tree_lstm var_lstm bilstm_tagger; do
+for program in tree_lstm var_lstm bilstm_tagger dep_tree_lstm; do
     run $program --packed "$work/any.cavs" --train "$data/mini.txt"
     status_is 2 && said "--packed is in place of --train, --dev and --test"
     ok $? "$program: --packed and --train at once"

@@ -125,6 +125,8 @@ void conllu_write_rest(FILE *out, const struct conllu_text *t);
  * dependents. child_ptr has room for n + 1 (nodes + 1) numbers, child for n (nedges); `relation` of
  * conllu_graph(), for as many, gets the relation of each entry of `child`; it may be NULL. */
 void conllu_tree(const struct conllu_sentence *s, int *child_ptr, int *child);
+/* The relation of each word to its head: -1 for the root, which has none. */
+void conllu_tree_relations(const struct conllu_sentence *s, int *relation);
 void conllu_graph(const struct conllu_sentence *s, int *child_ptr, int *child, int *relation);
 /*
  * Takes edges out of the graph of DEPS, as conllu_graph() made it, until it has no cycle, and says

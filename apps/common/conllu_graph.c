@@ -23,6 +23,12 @@ void conllu_tree(const struct conllu_sentence *s, int *child_ptr, int *child)
     child_ptr[s->n] = n;
 }
 
+void conllu_tree_relations(const struct conllu_sentence *s, int *relation)
+{
+    for (int v = 0; v < s->n; v++)
+        relation[v] = s->head[v] >= 0 ? s->relation[v] : -1;
+}
+
 void conllu_graph(const struct conllu_sentence *s, int *child_ptr, int *child, int *relation)
 {
     int n = 0;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/model_note.h"
+
 /* ---- sets ------------------------------------------------------------------------------------ */
 
 /* Words are numbers in the samples: both files have to mean the same by them. */
@@ -92,6 +94,22 @@ int packed_vocab(const struct cavs_packed *p, const char *path, const char *name
     }
     *out = v;
     return 0;
+}
+
+int packed_vocabs(struct app *a, const char *path, const char *const *names,
+                  struct vocab **const *out)
+{
+    struct cavs_packed *p;
+    int rc = cavs_packed_open(path, &p);
+
+    if (rc < 0)
+        return rc;
+    for (int i = 0; rc == 0 && names[i]; i++)
+        rc = packed_vocab(p, path, names[i], out[i], &a->error);
+    cavs_packed_close(p);
+    for (int i = 0; rc == 0 && names[i]; i++)
+        rc = model_note_same_words(a, names[i], *out[i], path);
+    return rc;
 }
 
 int packed_arities(const struct cavs_packed *p, const char *path, struct arities *a,

@@ -17,6 +17,11 @@ int packed_keep_vocab(struct cavs_data *d, const char *name, const struct vocab 
 int packed_vocab(const struct cavs_packed *p, const char *path, const char *name,
                  struct vocab **out, struct app_error *e);
 
+/* All vocabularies `names` of a packed file, ended by NULL, for the `out` of each; with --init they
+ * have to be those of the model.  0 or a negative code. */
+int packed_vocabs(struct app *a, const char *path, const char *const *names,
+                  struct vocab **const *out);
+
 /* The functions of the stage "tree", added to an empty struct: 0, or a negative code. */
 int packed_arities(const struct cavs_packed *p, const char *path, struct arities *a,
                    struct app_error *e);
