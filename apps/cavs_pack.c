@@ -340,7 +340,7 @@ static int run(struct command *c, struct app_error *e)
 int main(int argc, char **argv)
 {
     struct command c = {.pack = {.min_count = 1, .labels = DEFAULT_LABELS, .verbose = true}};
-    struct app_error error = {""};
+    struct app_error error = {0};
 
     app_settle(argv);
     argp_parse(&argp, argc, argv, 0, NULL, &c);

@@ -309,7 +309,7 @@ int main(int argc, char **argv)
         .leaves = 256,
         .samples = 512,
     };
-    struct app_error e = {""};
+    struct app_error e = {0};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int rc;
 

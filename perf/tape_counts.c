@@ -89,7 +89,7 @@ static void load(struct graph *g, const char *path, int trees)
 {
     struct vocab *words = vocab_create();
     struct ptb_options o = {.labels = CLASSES, .vocab = words, .grow = true};
-    struct app_error e = {""};
+    struct app_error e = {0};
     struct forest_stats stats;
     size_t vertices;
 

@@ -171,7 +171,7 @@ status_is 2 && said "--predict wants a file that ends in .content, beside which 
 ok $? "a graph is more than one file"
 
 run gcn --init "$model" --epochs 0 --data "$work/mini.content" --hidden 16
-status_is 1 && said "hidden" && said "$model"
+status_is 2 && said "hidden" && said "$model"
 ok $? "--init with another --hidden"
 
 run tree_fc --leaves 2 --hidden 4 --samples 2 --epochs 1 --workers 1 --quiet --save "$work/other.safetensors"

@@ -193,7 +193,7 @@ done <<END
 2|tree_lstm|$trees --lr-factor 0.1|--lr-factor wants --lr-schedule
 1|tree_lstm|--resume $work/looked --dev $data/mini.txt|the run looked for its --best loss on another development set
 1|tree_lstm|--resume $work/looked --dev $data/mini.txt|--init $work/looked/checkpoint.safetensors takes its parameters
-1|tree_lstm|$trees --resume $work/kept --best loss|--best: $work/kept/checkpoint.safetensors was made without it
+2|tree_lstm|$trees --resume $work/kept --best loss|--best: $work/kept/checkpoint.safetensors was made without it
 2|tree_lstm|$trees --infer --best loss|--best and --patience are for training
 2|tree_lstm|$trees --epochs 0 --checkpoint $work/new|--checkpoint, --best and --patience are for training
 2|tree_lstm|$trees --checkpoint $work/both --trace $work/both|--trace $work/both: the folder of --checkpoint
@@ -207,15 +207,15 @@ done <<END
 1|tree_lstm|--resume $work/kept --checkpoint $work/measured|$work/measured/checkpoint.safetensors is there already
 1|tree_lstm|$trees --checkpoint $work/whole|--checkpoint $work/whole: it is a file, a folder is wanted
 1|tree_lstm|$trees --resume $work/nothing|$work/nothing/checkpoint.safetensors: No such file
-1|tree_lstm|$trees --resume $work/kept --batch 3|--batch 3: $work/kept/checkpoint.safetensors was made with 2
-1|tree_lstm|$trees --resume $work/kept --seed 3|--seed 3: $work/kept/checkpoint.safetensors was made with 0
-1|tree_lstm|$trees --resume $work/kept --clip 2|--clip 2: $work/kept/checkpoint.safetensors was made with 0
-1|tree_lstm|$trees --resume $work/kept --weight-decay 0.1|--weight-decay 0.1: $work/kept/checkpoint.safetensors was made with 0
+2|tree_lstm|$trees --resume $work/kept --batch 3|--batch 3: $work/kept/checkpoint.safetensors was made with 2
+2|tree_lstm|$trees --resume $work/kept --seed 3|--seed 3: $work/kept/checkpoint.safetensors was made with 0
+2|tree_lstm|$trees --resume $work/kept --clip 2|--clip 2: $work/kept/checkpoint.safetensors was made with 0
+2|tree_lstm|$trees --resume $work/kept --weight-decay 0.1|--weight-decay 0.1: $work/kept/checkpoint.safetensors was made with 0
 1|tree_lstm|$trees --resume $work/kept --train $work/other.txt|the run had another training set
 1|tree_lstm|$trees --resume $work/kept --train $work/other.txt|--init $work/kept/checkpoint.safetensors takes its parameters
-1|tree_lstm|$trees --resume $work/kept --epochs 0|samples of the next one are done, beyond --epochs 0: give 
-1|tree_lstm|$trees --resume $work/kept --optimizer sgd|--optimizer sgd: $work/kept/checkpoint.safetensors was made with adam
-1|tree_lstm|$trees --resume $work/kept --hidden 9|--hidden 9: $work/kept/checkpoint.safetensors was made with 8
+2|tree_lstm|$trees --resume $work/kept --epochs 0|samples of the next one are done, beyond --epochs 0: give 
+2|tree_lstm|$trees --resume $work/kept --optimizer sgd|--optimizer sgd: $work/kept/checkpoint.safetensors was made with adam
+2|tree_lstm|$trees --resume $work/kept --hidden 9|--hidden 9: $work/kept/checkpoint.safetensors was made with 8
 1|tree_fc|$shapes --resume $work/kept|in
 END
 printf '%s\n' "1..$count"

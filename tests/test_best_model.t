@@ -100,11 +100,11 @@ status_is 2 && said "--best: nothing is measured here on a development set"
 ok $? "--best of a program that has no development set"
 
 run tree_lstm --train "$data/mini.txt" --hidden 8 --embed 8 --epochs 4 --best accuracy_all --patience 2 --quiet
-status_is 1 && said "--best accuracy_all is looked for on a development set, and there is none"
+status_is 2 && said "--best accuracy_all is looked for on a development set, and there is none"
 ok $? "--best without a development set"
 "$apps/cavs-pack" brackets "$data/mini.txt" "$work/best.cavs" --quiet
 run tree_lstm --packed "$work/best.cavs" --hidden 8 --embed 8 --best accuracy_all --quiet
-status_is 1 && said "and there is none: --packed-dev names one"
+status_is 2 && said "and there is none: --packed-dev names one"
 ok $? "or of packed data, whose option is another"
 
 # shellcheck disable=SC2086
@@ -153,7 +153,7 @@ ok $? "numbers of the command line are spelled with the digits that they were gi
     run tree_lstm $small --epochs 2 --lr-schedule cosine --warmup 5 --checkpoint "$work/kept" --every 1
     run tree_lstm --resume "$work/kept" --lr-schedule step
 }
-status_is 1 && said "--lr-schedule step: $work/kept/checkpoint.safetensors was made with cosine"
+status_is 2 && said "--lr-schedule step: $work/kept/checkpoint.safetensors was made with cosine"
 ok $? "a resumed run keeps its schedule"
 
 # --- the log -----------------------------------------------------------------------------------------

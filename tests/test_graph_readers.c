@@ -227,7 +227,7 @@ static void sentences_have_trees_and_graphs(void **state)
                                .grow_forms = true,
                                .grow_tags = true};
     struct seen seen = {.check = check_three};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     (void)state;
     at = 0;
@@ -259,7 +259,7 @@ static void unwanted_columns_are_zero_and_unknown_words_unk(void **state)
         LINE("1", "Cats", "X", "2", "a", "_") LINE("2", "swim", "Y", "0", "b", "_");
     struct conllu_options o = {.forms = vocab_create(), .lower = true};
     struct seen seen = {.check = check_unknown};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     (void)state;
     vocab_add(o.forms, "cats", 4);
@@ -321,7 +321,7 @@ static void malformed_sentences_are_refused_with_their_place(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct conllu_options o = {.lower = false};
         struct seen seen = {0};
-        struct app_error e = {""};
+        struct app_error e = {0};
         int rc = read_conllu(cases[i].text, strlen(cases[i].text), &o, &seen, &e);
 
         if (rc != CAVS_EFORMAT || !strstr(e.text, cases[i].says) || !strstr(e.text, folder))
@@ -334,7 +334,7 @@ static void a_line_of_spaces_and_tabs_ends_a_sentence(void **state)
     static const char text[] = " \n" GOOD " \t\r\n" GOOD "\t\n";
     struct conllu_options o = {.lower = false};
     struct seen seen = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     (void)state;
     if (read_conllu(text, sizeof text - 1, &o, &seen, &e) != 0)
@@ -346,7 +346,7 @@ static void a_nul_byte_is_no_text(void **state)
 {
     struct conllu_options o = {.lower = false};
     struct seen seen = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     (void)state;
     assert_int_equal(read_conllu("# a\0b\n", 6, &o, &seen, &e), CAVS_EFORMAT);
@@ -371,7 +371,7 @@ static void ud_ewt_has_its_known_size(void **state)
         struct conllu_options o = {.lower = false};
         struct seen seen = {0};
         struct conllu_visitor visitor = {see, &seen};
-        struct app_error e = {""};
+        struct app_error e = {0};
 
         if (conllu_read(path, &o, &visitor, &e) != 0)
             fail_msg("%s", e.text);
@@ -403,7 +403,7 @@ static int read_graph(const char *content, const char *cites, struct edge_list *
 static void nodes_and_edges_are_read(void **state)
 {
     struct edge_list g = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     (void)state;
     if (read_graph("a 0 1.5 cat\nb\t-1\t0\tdog\n\nc 1 1 cat\n", "a b\nb c\n\nc a\n", &g, &e) != 0)
@@ -426,7 +426,7 @@ static void a_graph_for_a_model_has_its_classes(void **state)
     struct vocab *classes = vocab_create();
     struct edge_list known = {.form = {.width = 2, .classes = classes}};
     struct edge_list other = known, bare = known;
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     (void)state;
     assert_int_equal(vocab_add(classes, "dog", 3), 1);
@@ -467,7 +467,7 @@ static void malformed_graphs_are_refused_with_their_place(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct edge_list g = {0};
-        struct app_error e = {""};
+        struct app_error e = {0};
         int rc = read_graph(cases[i].content, cases[i].cites, &g, &e);
 
         if (rc != CAVS_EFORMAT || !strstr(e.text, cases[i].says))
@@ -493,7 +493,7 @@ static void splits_are_read(void **state)
         {"Number of nodes:\nmany\n", ":2:1: expected a number of nodes"},
         {"Number of nodes:\n2\nIndices:\n1\n", "expected 2 nodes in all, found 1"},
     };
-    struct app_error e = {""};
+    struct app_error e = {0};
     int *nodes, n;
 
     (void)state;
@@ -516,7 +516,7 @@ static void cora_has_its_known_size(void **state)
     const char *path = set("cora/cora.cites");
     char cites[4096];
     struct edge_list g = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
     int *nodes, n;
 
     (void)state;

@@ -66,9 +66,9 @@ while IFS='|' read -r status program arguments message; do
     status_is "$status" && said "$message" && [ ! -s "$work/out" ]
     ok $? "$program --init ... $arguments: $message"
 done <<END
-1|tree_lstm|--hidden 8|--hidden 8: $model was made with 9
-1|tree_lstm|--embed 8|--embed 8: $model was made with 7
-1|tree_lstm|--cell nary|--cell nary: $model was made with childsum
+2|tree_lstm|--hidden 8|--hidden 8: $model was made with 9
+2|tree_lstm|--embed 8|--embed 8: $model was made with 7
+2|tree_lstm|--cell nary|--cell nary: $model was made with childsum
 1|fixed_lstm|--epochs 0|a model of tree_lstm, not of fixed_lstm
 2|tree_lstm|--partial $model|--init takes all of a model file
 2|tree_lstm|--vectors $model|--init brings the embedding

@@ -194,11 +194,11 @@ ok $? "bilstm_tagger: what cannot be read is named, what came before is written"
 
 # shellcheck disable=SC2086
 run bilstm_tagger --init "$model" --predict "$work/plain" --hidden 9 $machine
-status_is 1 && said "--hidden"
+status_is 2 && said "--hidden"
 ok $? "bilstm_tagger: a model of another width is refused"
 # shellcheck disable=SC2086
 run bilstm_tagger --init "$model" --predict "$work/plain" --min-count 1 $machine
-status_is 1 && said "--min-count"
+status_is 2 && said "--min-count"
 ok $? "bilstm_tagger: and one of other words"
 
 # so slowly, no epoch finds more than the first

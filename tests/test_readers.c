@@ -48,7 +48,7 @@ static int read_brackets(const char *text, struct vocab *vocab, bool grow, struc
 static struct forest brackets(const char *text, struct vocab *vocab)
 {
     struct forest f = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     if (read_brackets(text, vocab, true, &f, &e) != 0)
         fail_msg("refused: %s", e.text);
@@ -218,7 +218,7 @@ static void malformed_brackets_are_refused_with_their_place(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vocab *vocab = vocab_create();
         struct forest f = {0};
-        struct app_error e = {""};
+        struct app_error e = {0};
         int rc = read_brackets(cases[i].text, vocab, true, &f, &e);
 
         if (rc != CAVS_EFORMAT || !strstr(e.text, cases[i].message))
@@ -289,7 +289,7 @@ static void the_miniature_files_are_read(void **state)
         struct vocab *vocab = vocab_create();
         struct ptb_options o = {.labels = LABELS, .vocab = vocab, .grow = true};
         struct forest f = {0};
-        struct app_error e = {""};
+        struct app_error e = {0};
 
         assert_true(asprintf(&path, "%s/%s", folder, files[i].file) > 0);
         if (ptb_load(path, &o, &f, &e) != 0)
@@ -312,7 +312,7 @@ static void the_sentiment_treebank_has_its_known_size(void **state)
     struct vocab *vocab = vocab_create();
     struct ptb_options o = {.labels = LABELS, .vocab = vocab, .grow = true};
     struct forest f = {0}, g = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
     struct forest_stats s;
 
     (void)state;
@@ -350,7 +350,7 @@ static void the_sentiment_treebank_has_its_known_size(void **state)
 static void three_files_become_the_same_trees(void **state)
 {
     struct forest f = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
     struct tree t;
 
     (void)state;
@@ -372,7 +372,7 @@ static void three_files_become_the_same_trees(void **state)
 static void parents_may_have_smaller_numbers_than_children(void **state)
 {
     struct forest f = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
     struct tree t;
 
     (void)state;
@@ -416,7 +416,7 @@ static void malformed_three_files_are_refused_with_their_place(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct forest f = {0};
-        struct app_error e = {""};
+        struct app_error e = {0};
         int rc = read_three(cases[i].words, cases[i].parents, cases[i].labels, &f, &e);
 
         if (rc != CAVS_EFORMAT || !strstr(e.text, cases[i].message))
@@ -429,7 +429,7 @@ static void malformed_three_files_are_refused_with_their_place(void **state)
 static void an_error_after_good_samples_loads_nothing(void **state)
 {
     struct forest f = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     (void)state;
     assert_int_equal(read_three("1\n2\n", "0\n2\n", "1\n1\n", &f, &e), CAVS_EFORMAT);
@@ -442,7 +442,7 @@ static void the_miniature_folder_is_read(void **state)
 {
     char *folder = path_of("abs_top_srcdir", ".", "tests/data/mini-three");
     struct forest f = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
     struct forest_stats s;
 
     (void)state;

@@ -93,7 +93,7 @@ static void put_back(int saved)
 static struct ptb_stream *brackets(FILE *in, const struct ptb_options *o)
 {
     struct ptb_stream *s;
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     assert_code(ptb_open(&s, in, "t", o, &e), 0, &e);
     return s;
@@ -105,7 +105,7 @@ static void trees_come_some_at_a_time(void **state)
     struct ptb_options o = {.labels = 5, .vocab = vocab_create(), .grow = true};
     struct ptb_stream *s = brackets(in, &o);
     struct forest f = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
     struct tree t;
 
     (void)state;
@@ -133,7 +133,7 @@ static void trees_before_an_error_are_there(void **state)
     struct ptb_options o = {.labels = 5, .vocab = vocab_create(), .keep_words = true};
     struct ptb_stream *s = brackets(in, &o);
     struct forest f = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     (void)state;
     assert_code(ptb_next(s, 9, &f, &e), CAVS_EFORMAT, &e);
@@ -157,7 +157,7 @@ static void a_stream_reads_no_further_than_asked(void **state)
     FILE *in = open_text(text);
     struct ptb_stream *s = brackets(in, &o);
     struct forest f = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     (void)state;
     assert_code(ptb_next(s, 2, &f, &e), 2, &e); /* what is wrong comes later */
@@ -174,7 +174,7 @@ static void standard_input_is_a_dash(void **state)
     struct ptb_options o = {.labels = 5, .vocab = vocab_create()};
     struct ptb_stream *s;
     struct forest f = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     (void)state;
     assert_code(ptb_open(&s, NULL, "-", &o, &e), 0, &e);
@@ -194,7 +194,7 @@ static void labels_may_be_missing(void **state)
         .labels = 5, .vocab = vocab_create(), .grow = true, .keep_words = true, .unlabelled = true};
     struct ptb_stream *s = brackets(in, &o);
     struct forest f = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
     struct tree t;
 
     (void)state;
@@ -235,7 +235,7 @@ static void malformed_unlabelled_brackets_are_refused(void **state)
         struct ptb_options o = {.labels = 5, .vocab = vocab_create(), .unlabelled = true};
         struct ptb_stream *s = brackets(in, &o);
         struct forest f = {0};
-        struct app_error e = {""};
+        struct app_error e = {0};
 
         assert_code(ptb_next(s, 9, &f, &e), CAVS_EFORMAT, &e);
         assert_says(&e, cases[i].message);
@@ -254,7 +254,7 @@ static void trees_are_written_as_they_were(void **state)
         .labels = 5, .vocab = vocab_create(), .keep_words = true, .unlabelled = true};
     struct ptb_stream *s = brackets(in, &o);
     struct forest f = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
     struct output out;
 
     (void)state;
@@ -277,7 +277,7 @@ static void trees_are_written_as_they_were(void **state)
 static struct sentence_stream *sentences(FILE *in, const struct sentence_options *o)
 {
     struct sentence_stream *s;
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     assert_code(sentences_open(&s, in, "t", o, &e), 0, &e);
     return s;
@@ -289,7 +289,7 @@ static void sentences_come_some_at_a_time(void **state)
     struct sentence_options o = {.words = vocab_create(), .grow = true, .keep_words = true};
     struct sentence_stream *r = sentences(in, &o);
     struct sentences s = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     (void)state;
     assert_code(sentences_next(r, 2, &s, &e), 2, &e);
@@ -315,7 +315,7 @@ static void sentences_before_an_error_are_there(void **state)
         .words = vocab_create(), .tags = vocab_create(), .keep_words = true};
     struct sentence_stream *r = sentences(in, &o);
     struct sentences s = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     (void)state;
     assert_code(sentences_next(r, 9, &s, &e), CAVS_EFORMAT, &e);
@@ -341,7 +341,7 @@ static void tags_may_be_missing_and_are_written(void **state)
                                  .untagged = true};
     struct sentence_stream *r = sentences(in, &o);
     struct sentences s = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
     struct output out;
 
     (void)state;
@@ -379,7 +379,7 @@ static void conllu_of_which_parts_are_unknown_is_read(void **state)
         .upos = vocab_create(), .relations = vocab_create(), .grow_tags = true, .partial = true};
     struct conllu_stream *r;
     struct conllu_sentence s;
-    struct app_error e = {""};
+    struct app_error e = {0};
     int ptr[3], child[2];
 
     (void)state;
@@ -415,7 +415,7 @@ static void columns_that_are_wanted_must_not_be_empty(void **state)
         struct conllu_options o = {.partial = true, .wanted = cases[i].wanted};
         struct conllu_stream *r;
         struct conllu_sentence s;
-        struct app_error e = {""};
+        struct app_error e = {0};
 
         assert_code(conllu_open(&r, in, "t", &o, &e), 0, &e);
         assert_int_equal(conllu_next(r, &s, &e), CAVS_EFORMAT);
@@ -433,7 +433,7 @@ static void forms_are_found_as_they_are_written(void **state)
     struct conllu_options o = {.partial = true, .text = &text};
     struct conllu_stream *r;
     struct conllu_sentence s;
-    struct app_error e = {""};
+    struct app_error e = {0};
     const char *form;
     size_t at = 0, n;
 
@@ -464,7 +464,7 @@ static void conllu_is_written_as_it_was(void **state)
         FILE *in = open_text(conllu);
         struct conllu_stream *r;
         struct conllu_sentence s;
-        struct app_error e = {""};
+        struct app_error e = {0};
         struct output out;
         int n, rc = 1;
 
@@ -499,7 +499,7 @@ static void predicted_columns_are_filled_in(void **state)
                                .relation_names = o.upos};
     struct conllu_stream *r;
     struct conllu_sentence s;
-    struct app_error e = {""};
+    struct app_error e = {0};
     struct output out;
 
     (void)state;

@@ -34,7 +34,7 @@ static int read_bytes(const char *text, size_t n, const struct sentence_options 
 static struct sentences sentences(const char *text, const struct sentence_options *o)
 {
     struct sentences s = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     if (read_bytes(text, strlen(text), o, &s, &e) != 0)
         fail_msg("refused: %s", e.text);
@@ -205,7 +205,7 @@ static void malformed_text_is_refused_with_its_place(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sentence_options o = growing(true);
         struct sentences s = {0};
-        struct app_error e = {""};
+        struct app_error e = {0};
         int rc = read_bytes(cases[i].text, cases[i].length, &o, &s, &e);
 
         if (rc != CAVS_EFORMAT || !strstr(e.text, cases[i].message))
@@ -253,7 +253,7 @@ static void check_set(const char *file, const char *end, bool tags, int lines, s
     const char *folder = getenv("CAVS_DATA");
     struct sentence_options o = growing(tags);
     struct sentences s = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
     char path[4096];
 
     snprintf(path, sizeof path, "%s/%s", folder ? folder : "../shared/data", file);

@@ -130,15 +130,14 @@ static int refuse_other(const struct option_list *l, int i, const json_t *json, 
     if (same)
         return 0;
     if (json_is_null(json) || json_is_false(json))
-        return app_fail(e, CAVS_EINVAL, "--%s: %s was made without it; leave the option out",
-                        o->name, from);
+        return app_mistake(e, "--%s: %s was made without it; leave the option out", o->name, from);
     option_spell(o, options_value(l, i), text, sizeof text);
     if (json_is_string(json))
         snprintf(there, sizeof there, "%s", json_string_value(json));
     else
         snprintf(there, sizeof there, "%lld", (long long)json_integer_value(json));
-    return app_fail(e, CAVS_EINVAL, "--%s %s: %s was made with %s; leave the option out", o->name,
-                    text, from, there);
+    return app_mistake(e, "--%s %s: %s was made with %s; leave the option out", o->name, text, from,
+                       there);
 }
 
 int options_from_json(struct option_list *l, enum option_role role, const json_t *object,

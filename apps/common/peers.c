@@ -161,10 +161,10 @@ int peers_compare(struct app *a)
         return 0;
     stop_share();
     if (a->options.predict && !is_file(a->predictions.in))
-        return app_fail(&a->error, CAVS_EINVAL,
-                        "--predict %s: each of %d ranks reads all of it, and only one has the "
-                        "standard input or a pipe; name a file",
-                        a->options.predict, cavs_runtime_ranks(a->runtime));
+        return app_mistake(&a->error,
+                           "--predict %s: each of %d ranks reads all of it, and only one has the "
+                           "standard input or a pipe; name a file",
+                           a->options.predict, cavs_runtime_ranks(a->runtime));
     rc = cavs_runtime_same(a->runtime, "the program", a->program->name);
     for (int role = 0; rc == 0 && role < OPTION_ROLES; role++)
         rc = compare_options(a, role);
@@ -215,5 +215,5 @@ void peers_fail(struct app *a, int rc)
         dprintf(STDERR_FILENO, "%s: rank %d: %s\n", a->program->name, early_rank(),
                 app_error_text(rc, &a->error));
     if (a->runtime || !has_begun(a))
-        cavs_runtime_abort(a->runtime, APP_FAILED);
+        cavs_runtime_abort(a->runtime, app_error_status(&a->error));
 }

@@ -219,9 +219,9 @@ static int check_dev_set(struct app *a)
 
     return !looks || set_is_there(a, APP_DEV)
                ? 0
-               : app_fail(&a->error, CAVS_EINVAL,
-                          "--best %s is looked for on a development set, and there is none%s",
-                          o->best, a->program->reads_data ? hint : "");
+               : app_mistake(&a->error,
+                             "--best %s is looked for on a development set, and there is none%s",
+                             o->best, a->program->reads_data ? hint : "");
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */

@@ -126,8 +126,8 @@ static int read_standing(struct app *a, struct standing *s, const char *path, co
         return app_fail(&a->error, CAVS_EFORMAT,
                         "%s: the note of this checkpoint cannot be understood", path);
     if (s->epoch - 1 > s->epochs || (s->epoch - 1 == s->epochs && s->done > 0))
-        return app_fail(
-            &a->error, CAVS_EINVAL,
+        return app_mistake(
+            &a->error,
             "%s: %d epochs and %d samples of the next one are done, beyond --epochs %d: "
             "give %d or more",
             path, s->epoch - 1, s->done, s->epochs, s->epoch - (s->done == 0));

@@ -200,7 +200,7 @@ static int convert_trace(struct app *a)
     const char *const argv[] = {"cavs-trace", "--quiet", "--", dir, NULL};
     char folder[4096];
     struct tool tool = {.argv = argv, .folders = {own_folder(folder, sizeof folder)}};
-    struct app_error why = {""};
+    struct app_error why = {0};
     int rc = tool_run(&tool, &why);
 
     return rc ? app_fail(&a->error, rc, "the trace in %s is incomplete: %.300s", dir, why.text) : 0;

@@ -25,6 +25,11 @@ const char *app_error_text(int rc, const struct app_error *e)
     return e->text[0] ? e->text : cavs_error_text(rc);
 }
 
+int app_error_status(const struct app_error *e)
+{
+    return e->mistake ? APP_USAGE : APP_FAILED;
+}
+
 int app_status(const char *program, int rc, const struct app_error *e)
 {
     char text[MOST_SHOWN] = "";
@@ -33,5 +38,5 @@ int app_status(const char *program, int rc, const struct app_error *e)
         return APP_OK;
     make_visible(app_error_text(rc, e), text);
     fprintf(stderr, "%s: %s\n", program, text);
-    return APP_FAILED;
+    return app_error_status(e);
 }

@@ -25,8 +25,11 @@ enum {
 /* What to say of the negative code rc: the sentence, or if that is empty the library's message. */
 const char *app_error_text(int rc, const struct app_error *e);
 
-/* What main() returns for rc: APP_OK, or if it is negative APP_FAILED, after a line on stderr with
- * that text. */
+/* APP_FAILED, or APP_USAGE if it was a mistake on the command line. */
+int app_error_status(const struct app_error *e);
+
+/* What main() returns for rc: APP_OK, or if it is negative that of the error, after a line on
+ * stderr with that text. */
 int app_status(const char *program, int rc, const struct app_error *e);
 
 #endif

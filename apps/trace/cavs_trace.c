@@ -127,7 +127,7 @@ static int run(const struct command *c, struct app_error *e)
 int main(int argc, char **argv)
 {
     struct command c = {0};
-    struct app_error error = {""};
+    struct app_error error = {0};
 
     app_settle(argv);
     argp_program_version_hook = app_print_version;

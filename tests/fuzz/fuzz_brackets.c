@@ -10,7 +10,7 @@ static int read_all(const uint8_t *data, size_t size, const struct ptb_options *
                     struct forest *out)
 {
     FILE *in = fuzz_stream(data, size);
-    struct app_error e = {""};
+    struct app_error e = {0};
     int rc = ptb_read(in, "fuzz", o, out, &e);
 
     FUZZ_MUST(rc == 0 || e.text[0], "refused without a message");
@@ -25,7 +25,7 @@ static void read_singly(const uint8_t *data, size_t size, const struct ptb_optio
     FILE *in = fuzz_stream(data, size);
     struct ptb_stream *s;
     struct forest f = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
     int rc = ptb_open(&s, in, "fuzz", o, &e), trees = 0;
 
     while (rc >= 0 && (rc = ptb_next(s, 1, &f, &e)) > 0) {
@@ -53,7 +53,7 @@ static void write_and_read(const struct forest *f, const struct ptb_options *o)
 {
     struct forest again = {0};
     struct forest_stats stats;
-    struct app_error e = {""};
+    struct app_error e = {0};
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);

@@ -38,7 +38,7 @@ static int read_all(const uint8_t *data, size_t size, struct conllu_options *o, 
     FILE *in = fuzz_stream(data, size);
     struct conllu_stream *r;
     struct conllu_sentence s;
-    struct app_error e = {""};
+    struct app_error e = {0};
     int rc;
 
     o->text = &text;

@@ -17,7 +17,7 @@ static void check_graph(const struct edge_list *g)
 
 static void read_split(const char *path, int n)
 {
-    struct app_error e = {""};
+    struct app_error e = {0};
     int *nodes, count;
 
     if (edge_list_split(path, n, &nodes, &count, &e) < 0) {
@@ -34,7 +34,7 @@ static void read_unlabelled(const struct fuzz_file *file, const struct edge_list
 {
     struct edge_list again = {
         .form = {.width = g->width, .classes = g->labels, .unlabelled = true}};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     FUZZ_MUST(edge_list_load(file[0].path, file[1].path, &again, &e) == 0, "%s", e.text);
     FUZZ_MUST(again.n == g->n && again.nedges == g->nedges, "%d nodes, %d edges", again.n,
@@ -47,7 +47,7 @@ void fuzz_edge_list(const uint8_t *data, size_t size)
     struct fuzz_part part[3];
     struct fuzz_file file[3];
     struct edge_list g = {0};
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     fuzz_split(data, size, 3, part);
     for (int i = 0; i < 3; i++)

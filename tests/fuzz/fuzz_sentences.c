@@ -10,7 +10,7 @@ static int read_all(const uint8_t *data, size_t size, const struct sentence_opti
                     struct sentences *out)
 {
     FILE *in = fuzz_stream(data, size);
-    struct app_error e = {""};
+    struct app_error e = {0};
     int rc = sentences_read(in, "fuzz", o, out, &e);
 
     FUZZ_MUST(rc == 0 || e.text[0], "refused without a message");

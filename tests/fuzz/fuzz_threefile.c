@@ -13,7 +13,7 @@ void fuzz_threefile(const uint8_t *data, size_t size)
     FILE *in[THREEFILE_COUNT];
     struct forest f = {0};
     struct forest_stats stats;
-    struct app_error e = {""};
+    struct app_error e = {0};
     int rc;
 
     fuzz_split(data, size, THREEFILE_COUNT, part);
@@ -30,7 +30,7 @@ void fuzz_threefile(const uint8_t *data, size_t size)
 void fuzz_number_rows(const uint8_t *data, size_t size)
 {
     struct number_rows rows = {.in = fuzz_stream(data, size), .name = "fuzz"};
-    struct app_error e = {""};
+    struct app_error e = {0};
     int rc;
 
     while ((rc = number_rows_next(&rows, &e)) > 0)

@@ -24,7 +24,7 @@ void fuzz_trace(const uint8_t *data, size_t size)
     struct fuzz_part part[4];
     struct fuzz_file file[4];
     struct trace t;
-    struct app_error e = {""};
+    struct app_error e = {0};
 
     fuzz_split(data, size, 4, part);
     for (int i = 0; i < 4; i++)

@@ -32,7 +32,7 @@ static void make(struct table *t, const struct vocab *words, int cols)
 static int read_all(const uint8_t *data, size_t size, struct table *t)
 {
     FILE *in = fuzz_stream(data, size);
-    struct app_error e = {""};
+    struct app_error e = {0};
     int rc = word_vectors_read(in, "fuzz", &t->v, &e);
 
     fclose(in);
