@@ -5,6 +5,7 @@
  * the reason.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -152,7 +154,7 @@ static void every_model_trains_on_packed_data_as_on_others(void **state)
         check_columns(opened, plain);
         for (int large = 0; large < 2; large++) {
             opened->packed->large = large;
-            memset(opened->checked, 0, 8);
+            memset(opened->checks->in, 0, 8 * sizeof *opened->checks->in);
             if (train(&t, opened) != train(&t, plain))
                 fail_msg("%s: other parameters after training on packed data", zoo_at(i)->name);
         }
@@ -742,6 +744,48 @@ static size_t resident(const struct cavs_packed *p, size_t from, size_t n)
     return found;
 }
 
+/* In place of the system's, which it calls: how often it is told what is about to be read. */
+static int told;
+
+int posix_fadvise(int fd, off_t from, off_t n, int advice)
+{
+    told += advice == POSIX_FADV_WILLNEED;
+    return syscall(SYS_fadvise64, fd, from, n, advice) == 0 ? 0 : errno;
+}
+
+static void the_system_is_told_once_of_each_sample_of_a_batch(void **state)
+{
+    enum { SAMPLES = 8, EPOCHS = 3 };
+    struct cavs_session_options o = cavs_session_defaults();
+    int all[SAMPLES] = {0, 1, 2, 3, 4, 5, 6, 7}, records = 0;
+    struct cavs_session *s;
+    struct cavs_data *d;
+    struct trial t;
+
+    (void)state;
+    trial_open_zoo(&t, zoo_find("tree_fc_cavs"));
+    pack(&t, SAMPLES);
+    check_ok(cavs_data_open(t.model, path, &d));
+    d->packed->large = true;
+    o.keep_mb = 0;
+    for (int i = 0; i < SAMPLES; i++) {
+        size_t from;
+
+        records += cavs__record_place(&d->packed->records, i, &from) > 0;
+    }
+    assert_in_range(records, SAMPLES / 2, SAMPLES); /* a sample may be empty */
+    s = trial_session(&t, &o);
+    for (int epoch = 0; epoch < EPOCHS; epoch++) {
+        told = 0;
+        for (int i = 0; i < SAMPLES; i += SAMPLES / 2)
+            check_ok(cavs_session_train(s, d, all + i, SAMPLES / 2));
+        assert_int_equal(told, records);
+    }
+    cavs_session_destroy(s);
+    cavs_data_destroy(d);
+    trial_close(&t);
+}
+
 /* Column by column they would lie in a dozen places, and a disk that reads ahead would bring
  * megabytes for each. */
 static void of_a_cold_file_a_sample_takes_the_pages_that_it_lies_in(void **state)
@@ -861,6 +905,7 @@ int main(void)
         cmocka_unit_test(of_a_large_file_hardly_a_page_is_in_memory),
         cmocka_unit_test(checking_a_large_file_leaves_it_on_its_disk),
         cmocka_unit_test(of_a_cold_file_a_sample_takes_the_pages_that_it_lies_in),
+        cmocka_unit_test(the_system_is_told_once_of_each_sample_of_a_batch),
         cmocka_unit_test(copies_of_ids_do_not_lend_a_large_file),
         cmocka_unit_test(rows_read_at_once_and_one_by_one_are_those_of_the_samples),
     };

@@ -97,7 +97,7 @@ void cavs_data_destroy(struct cavs_data *d)
     }
     cavs__pack_free(d->pack);
     cavs_packed_close(d->packed);
-    free(d->checked);
+    free(d->checks);
     free(d->stages);
     free(d->work);
     cavs__model_release(d->model);

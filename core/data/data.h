@@ -49,9 +49,15 @@ struct cavs_data {
     struct cavs__stage_data *stages;
     int32_t *work; /* scratch of graph checks */
     size_t work_cap;
-    struct cavs__pack *pack;    /* the file that the samples go to, or NULL */
-    struct cavs_packed *packed; /* the file that the columns are pages of, or NULL */
-    unsigned char *checked;     /* [samples] of a packed file: which have been found sound */
+    struct cavs__pack *pack;     /* the file that the samples go to, or NULL */
+    struct cavs_packed *packed;  /* the file that the columns are pages of, or NULL */
+    struct cavs__checks *checks; /* of the samples of a packed file */
+};
+
+/* Samples are checked when a batch first has them. */
+struct cavs__checks {
+    unsigned last; /* how many batches have been looked at */
+    unsigned in[]; /* [samples]: in which of them it was found sound; 0: in none */
 };
 
 /* sound.c: are samples of these numbers there?  Those that came from a file are checked when they
@@ -75,7 +81,8 @@ const void *cavs__values_view(const struct cavs_data *d, const struct cavs__colu
                               const int64_t *starts, int sample, void **copy);
 /* Copies n bytes of what cavs__values_at() has told. */
 void cavs__values_copy(const struct cavs_data *d, const void *from, size_t n, void *to);
-/* These samples are about to be read: has the system fetch them, all at once. */
+/* These samples are about to be read: has the system fetch them, all at once, but for those that it
+ * was told of when the batch was checked. */
 void cavs__data_expect(const struct cavs_data *d, const int *samples, int n);
 
 /* Checks the ids of one input of a sample against what they index. */

@@ -177,6 +177,16 @@ static int open_stage(const struct cavs_packed *p, struct cavs__stage_data *s)
     return rc;
 }
 
+static int make_checks(struct cavs_data *d)
+{
+    size_t bytes;
+
+    d->samples = cavs_packed_size(d->packed);
+    bytes = sizeof *d->checks + (size_t)d->samples * sizeof *d->checks->in;
+    d->checks = calloc(1, bytes);
+    return d->checks ? CAVS_OK : cavs__fail_nomem("checks of samples", bytes);
+}
+
 int cavs_data_open(const struct cavs_model *m, const char *path, struct cavs_data **out)
 {
     struct cavs_data *d;
@@ -190,11 +200,8 @@ int cavs_data_open(const struct cavs_model *m, const char *path, struct cavs_dat
         rc = cavs__records_open(d->packed);
     for (int i = 0; i < m->nstages && !rc; i++)
         rc = open_stage(d->packed, &d->stages[i]);
-    if (!rc) {
-        d->samples = cavs_packed_size(d->packed);
-        d->checked = calloc((size_t)d->samples + 1, 1);
-        rc = d->checked ? CAVS_OK : cavs__fail_nomem("checks of samples", (size_t)d->samples + 1);
-    }
+    if (!rc)
+        rc = make_checks(d);
     if (rc) {
         cavs_data_destroy(d);
         return rc;

@@ -156,11 +156,12 @@ static int check_sample(const struct cavs_data *d, int sample)
 {
     int rc = CAVS_OK;
 
-    if (!d->packed || d->checked[sample])
+    if (!d->packed || d->checks->in[sample])
         return CAVS_OK;
     for (int i = 0; i < d->model->nstages && !rc; i++)
         rc = check_stage(d, &d->stages[i], sample);
-    d->checked[sample] = !rc;
+    if (!rc)
+        d->checks->in[sample] = d->checks->last;
     return rc;
 }
 
@@ -168,7 +169,7 @@ static int check_sample(const struct cavs_data *d, int sample)
 static void expect_unchecked(const struct cavs_data *d, const int *samples, int n)
 {
     for (int i = 0; d->packed && i < n; i++) {
-        if (samples[i] >= 0 && samples[i] < d->samples && !d->checked[samples[i]])
+        if (samples[i] >= 0 && samples[i] < d->samples && !d->checks->in[samples[i]])
             cavs__data_expect(d, &samples[i], 1);
     }
 }
@@ -177,6 +178,8 @@ int cavs__data_check_samples(const struct cavs_data *d, const int *samples, int 
 {
     int rc = d->packed ? cavs__packed_whole(d->packed) : CAVS_OK;
 
+    if (d->packed && ++d->checks->last == 0)
+        d->checks->last = 1;
     if (!rc)
         expect_unchecked(d, samples, n);
     for (int i = 0; i < n && !rc; i++)
