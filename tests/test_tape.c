@@ -800,6 +800,59 @@ static void a_search_leaves_no_trace(void **unused)
     close_scene(&a);
 }
 
+/* ---- updates ---- */
+
+/* A session of its own, of SGD with weight decay, and a tape. */
+static void open_decaying(struct scene *a)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+
+    cavs_tape_destroy(a->t);
+    cavs_session_destroy(a->s);
+    o.shards = 3;
+    o.lr = 0.1f;
+    o.weight_decay = 0.5f;
+    check_ok(cavs_session_create(trial_runtime, a->m, &o, &a->s));
+    a->t = new_tape(a->s, CAVS_POLICY_AUTO);
+}
+
+/* Samples whose words are looked up; then, with `multiplied`, the table's transpose is a classifier
+ * of words, and U is used, too. */
+static void train_words(struct scene *a, bool multiplied)
+{
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_TRAIN));
+    for (int i = 0; i < WORDS; i++) {
+        struct cavs_function *f = cavs_tape_sample(a->t);
+        struct cavs_symbol *x = cavs_lookup(a->E, cavs_tape_id(a->t, i / 2));
+
+        if (multiplied)
+            x = cavs_matmul_t(cavs_matmul(x, a->U), a->E);
+        cavs_loss(f, "loss", cavs_sum(cavs_mul(x, x)), NULL);
+    }
+    check_ok(cavs_tape_finish(a->t));
+}
+
+/* A table that is multiplied from the second batch on has a gradient of rows in the first one,
+ * whatever another session's tape has multiplied before. */
+static void the_next_session_of_a_model_has_the_same_bits(void **unused)
+{
+    static float E[2][WORDS * WIDTH], U[2][WIDTH * WIDTH];
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    for (int next = 0; next < 2; next++) {
+        open_decaying(&a);
+        train_words(&a, false);
+        train_words(&a, true);
+        check_ok(cavs_session_get_param(a.s, a.E, E[next]));
+        check_ok(cavs_session_get_param(a.s, a.U, U[next]));
+    }
+    assert_memory_equal(E[0], E[1], sizeof E[0]);
+    assert_memory_equal(U[0], U[1], sizeof U[0]);
+    close_scene(&a);
+}
+
 /* ---- refusals ---- */
 
 /* Recordings, each finished. */
@@ -1467,6 +1520,7 @@ int main(void)
         cmocka_unit_test(gradients_of_both_uses_of_a_table_add_up),
         cmocka_unit_test(columns_of_joined_parameters_are_tables_too),
         cmocka_unit_test(a_search_leaves_no_trace),
+        cmocka_unit_test(the_next_session_of_a_model_has_the_same_bits),
         cmocka_unit_test(mistakes_are_reported_and_the_tape_goes_on),
         cmocka_unit_test(gradients_of_what_is_recorded_after_the_end_are_refused),
         cmocka_unit_test(operands_that_cannot_be_numbered_are_refused),

@@ -93,6 +93,14 @@ static inline bool cavs__note(struct cavs_function *f, bool *what, const char *o
     return *what || cavs__note_first(f, what, op, at);
 }
 
+/* Notes that a declared function multiplies or uses the parameter.  What a tape does is its
+ * session's alone, whose plan gets a gradient of it (core/compile/plan.h); false as above. */
+static inline bool cavs__note_dense_use(struct cavs_function *f, struct cavs_param *p,
+                                        const char *op, struct cavs_place at)
+{
+    return f->recorder || cavs__note(f, &p->dense_use, op, at);
+}
+
 /* Reports that there was no memory for a symbol like x. Always false. */
 bool cavs__symbol_nomem(struct cavs_function *f, const struct cavs_symbol *x);
 

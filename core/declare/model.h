@@ -61,7 +61,9 @@ struct cavs_param {
     int number, rows, cols;
     struct cavs_init init;
     bool frozen;
-    bool dense_use;  /* some symbol multiplies or uses it: dense gradient */
+    /* a declared symbol multiplies or uses it: every session that trains has a dense gradient;
+     * where a tape does, its session has one from then on */
+    bool dense_use;
     bool lookup_use; /* some symbol looks rows up: sparse gradient, unless there is a dense one */
     /* parameter that holds its numbers (join_products.c), from column merged_col; or NULL */
     struct cavs_param *merged;

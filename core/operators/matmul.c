@@ -27,7 +27,7 @@ static __attribute__((noinline)) struct cavs_symbol *checked_product(enum cavs__
              w->model != f->stage->model ? " of another model" : "");
         return NULL;
     }
-    if (!cavs__note(f, &w->dense_use, name, at))
+    if (!cavs__note_dense_use(f, w, name, at))
         return NULL;
     return cavs__add_symbol(
         f,
@@ -201,7 +201,7 @@ struct cavs_symbol *cavs_matmul_select_at(struct cavs_symbol *x, struct cavs_par
         return NULL;
     if (!cavs__limit_ids(ids, nselect, op, at))
         return NULL;
-    if (!cavs__note(f, &w->dense_use, op, at))
+    if (!cavs__note_dense_use(f, w, op, at))
         return NULL;
     return cavs__add_symbol(
         f,

@@ -25,7 +25,7 @@ struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, s
              p->rows != 1 ? "must have one row" : "belongs to another model");
         return NULL;
     }
-    if (!cavs__note(f, &p->dense_use, "use", at))
+    if (!cavs__note_dense_use(f, p, "use", at))
         return NULL;
     return cavs__add_symbol(
         f, (struct cavs_symbol){.op = CAVS__OP_USE, .width = p->cols, .param = p, .at = at}, 0,

@@ -11,7 +11,7 @@
 
 static bool is_table(const struct cavs__exchange *x, const struct cavs_param *p)
 {
-    return cavs__has_row_gradient(x->e->plan, p) && cavs__is_trained(p);
+    return cavs__has_row_gradient(x->e->plan, p) && cavs__is_trained(x->e->plan, p);
 }
 
 int cavs__rows_create(struct cavs__exchange *x)

@@ -8,7 +8,7 @@
 
 static bool is_dense(const struct cavs__exchange *x, const struct cavs_param *p)
 {
-    return cavs__is_trained(p) && x->e->plan->grad[p->number] >= 0;
+    return cavs__is_trained(x->e->plan, p) && x->e->plan->grad[p->number] >= 0;
 }
 
 static size_t floats_of(const struct cavs_param *p)

@@ -169,7 +169,7 @@ static const struct cavs_param *param_of(const struct cavs__piece *w, struct cav
     if (made->buffer < 0 || !(is_of_blocks(s) ? is_of_own_tasks(w) : is_of_one_task(w)))
         return NULL;
     d = &plan->tensors[w->k->tensor[made->buffer]];
-    if (d->kind != CAVS__T_GRAD || !cavs__is_trained(d->param) || !fits(s, d->param) ||
+    if (d->kind != CAVS__T_GRAD || !cavs__is_trained(plan, d->param) || !fits(s, d->param) ||
         is_looked_up(plan->model, d->param) || !adds_alone(plan, w->k, w->k->tensor[made->buffer]))
         return NULL;
     return d->param;

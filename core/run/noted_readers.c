@@ -30,7 +30,7 @@ void cavs__forget_readers(struct cavs_session *s, enum cavs__run run)
     for (int i = 0; i < m->nstored; i++) {
         struct cavs__store_entry *x = s->optimizer.stored[i];
 
-        if (!x || (run == CAVS__RUN_TRAIN && cavs__is_trained(m->params[i])))
+        if (!x || (run == CAVS__RUN_TRAIN && cavs__is_trained(s->plan, m->params[i])))
             continue;
         forget_readers_of(&x->value);
         for (int l = 0; l < CAVS__LAYOUTS; l++)

@@ -11,9 +11,9 @@
 #include "core/run/optimizer.h"
 #include "core/compile/work.h"
 
-bool cavs__is_trained(const struct cavs_param *p)
+bool cavs__is_trained(const struct cavs__plan *plan, const struct cavs_param *p)
 {
-    return !p->frozen && !p->merged && (p->dense_use || p->lookup_use);
+    return !p->frozen && !p->merged && (cavs__has_dense_gradient(plan, p) || p->lookup_use);
 }
 
 int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e,

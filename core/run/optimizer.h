@@ -34,7 +34,8 @@ int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
  * parameters without a dense gradient the ranks tell one another: exchange_lists.c. */
 int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
                          const struct cavs__batch *b, int slot);
-bool cavs__is_trained(const struct cavs_param *p);
+/* Does a session with that plan update the parameter? */
+bool cavs__is_trained(const struct cavs__plan *plan, const struct cavs_param *p);
 /* looked_up.c: adds the gradients of looked-up rows to dense ones, where a parameter has both;
  * after all other gradients of the batch have been submitted. */
 int cavs__submit_looked_up(struct cavs__optimizer *o, struct cavs__engine *e,

@@ -109,7 +109,7 @@ static int make_update(struct cavs__updating *u, const struct cavs_param *p)
 /* Does this rank update the parameter? */
 static bool is_updated(const struct cavs__updating *u, const struct cavs_param *p)
 {
-    return cavs__is_trained(p) && (!u->o->exchange || cavs__owns(u->o->exchange, p));
+    return cavs__is_trained(u->e->plan, p) && (!u->o->exchange || cavs__owns(u->o->exchange, p));
 }
 
 /* Makes a task for each norm, which runs as soon as its gradient is there, whatever the others wait

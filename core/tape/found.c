@@ -211,7 +211,6 @@ static bool recall_updated(struct cavs_tape *t, const json_t *all)
 
         if (!p || p->frozen || t->session->options.inference)
             continue;
-        p->dense_use = true;
         t->behind = true;
         if (cavs__plan_gradient(t->session->plan, p) < 0)
             return false;
