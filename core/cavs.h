@@ -987,7 +987,8 @@ int cavs_session_create_with(struct cavs_runtime *rt, const struct cavs_model *m
 /** Waits for what was submitted, and ends the session. */
 void cavs_session_destroy(struct cavs_session *s);
 
-/** Forward, backward and update for a batch; returns when that is submitted. */
+/** Forward, backward and update for a batch; returns when that is submitted.  A model of which no
+ * function has a loss is refused here and by cavs_session_gradient(): CAVS_EPROGRAM. */
 int cavs_session_train(struct cavs_session *s, const struct cavs_data *d, const int *samples,
                        int n);
 /** Forward and backward for a batch, for cavs_session_get_gradient(); returns when that is
@@ -1317,7 +1318,9 @@ int cavs_tape_rewind(struct cavs_tape *t, int64_t mark);
 int cavs_tape_values(struct cavs_tape *t, int n, struct cavs_symbol *const *xs, float *const *rows);
 /** Ends the recording: computes what its losses and metrics need and was not computed yet, then
  * gradients and the update, as cavs_tape_begin() said.  Returns when that is submitted; the work
- * goes on in the background, and the next recording may begin. */
+ * goes on in the background, and the next recording may begin.  A recording without any loss is no
+ * mistake: a batch may have nothing to learn from.  Its gradients are zeros, and so are those that
+ * an update goes by: it decays parameters that were used, and their momentum goes on. */
 int cavs_tape_finish(struct cavs_tape *t);
 /** The gradients of the sum of all losses with respect to these symbols, after cavs_tape_finish()
  * and before the next cavs_tape_begin(); waits.  Of a symbol that is made of something trained,

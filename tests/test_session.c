@@ -421,6 +421,41 @@ static void what_a_worker_finds_wrong_reaches_the_caller(void **state)
 
 /* ---- training at large ---- */
 
+/* It would give 0 and change nothing, for ever. */
+static void a_model_without_a_loss_is_not_trained(void **unused)
+{
+    struct cavs_model *m;
+    struct cavs_session *s;
+    struct cavs_stage *stage;
+    struct cavs_function *f;
+    struct cavs_symbol *h;
+    struct cavs_data *d;
+    int sample = 0;
+
+    (void)unused;
+    check_ok(cavs_model_create(&m));
+    stage = cavs_stage_create(m, "word", 4);
+    f = cavs_function_create(stage, "word");
+    h = cavs_lookup(cavs_model_param(m, "table", 3, 4, CAVS_UNIFORM(-1, 1)), cavs_pull_ids(f, "w"));
+    cavs_scatter(f, h);
+    cavs_metric(f, "sum", cavs_sum(h), NULL);
+    check_ok(cavs_model_finish(m));
+    check_ok(cavs_data_create(m, &d));
+    check_ok(cavs_data_begin(d));
+    check_ok(cavs_data_graph(d, stage, 1, NULL, (int[]){0, 0}, NULL));
+    check_ok(cavs_data_ids(d, stage, "w", 1, (int[]){2}));
+    check_ok(cavs_data_end(d));
+    check_ok(cavs_session_create(trial_runtime, m, NULL, &s));
+    check_refused(cavs_session_train(s, d, &sample, 1), CAVS_EPROGRAM, "no function of the model",
+                  "declare one with cavs_loss()");
+    check_refused(cavs_session_gradient(s, d, &sample, 1), CAVS_EPROGRAM,
+                  "no function of the model", "cavs_session_evaluate()");
+    check_ok(cavs_session_evaluate(s, d, &sample, 1));
+    cavs_session_destroy(s);
+    cavs_data_destroy(d);
+    cavs_model_destroy(m);
+}
+
 static void training_lowers_the_loss(void **state)
 {
     struct scene *a = *state;
@@ -738,6 +773,7 @@ int main(void)
         TEST(data_may_change_while_a_batch_runs),
         TEST(ids_rewritten_in_place_are_used),
         TEST(what_a_worker_finds_wrong_reaches_the_caller),
+        cmocka_unit_test(a_model_without_a_loss_is_not_trained),
         TEST(training_lowers_the_loss),
         TEST(two_sessions_do_not_touch_each_other),
         TEST(gradient_is_there_until_the_next_batch),

@@ -853,6 +853,34 @@ static void the_next_session_of_a_model_has_the_same_bits(void **unused)
     close_scene(&a);
 }
 
+/* As cavs.h says: what was used is decayed, and gradients are zeros. */
+static void a_recording_without_a_loss_is_no_mistake(void **unused)
+{
+    static float U[2][WIDTH * WIDTH];
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    open_decaying(&a);
+    train_words(&a, true);
+    for (int run = CAVS_TAPE_TRAIN; run >= CAVS_TAPE_GRADIENT; run--) {
+        int after = run == CAVS_TAPE_GRADIENT;
+
+        check_ok(cavs_session_get_param(a.s, a.U, U[0]));
+        check_ok(cavs_tape_begin(a.t, run));
+        cavs_tape_sample(a.t);
+        assert_non_null(cavs_matmul(cavs_lookup(a.E, cavs_tape_id(a.t, 1)), a.U));
+        check_ok(cavs_tape_finish(a.t));
+        if (after)
+            check_ok(cavs_session_get_gradient(a.s, a.U, U[1]));
+        else
+            check_ok(cavs_session_get_param(a.s, a.U, U[1]));
+        for (int i = 0; i < WIDTH * WIDTH; i++)
+            assert_true(fabsf(U[1][i] - (after ? 0 : 0.95f * U[0][i])) <= 1e-6f * fabsf(U[0][i]));
+    }
+    close_scene(&a);
+}
+
 /* ---- refusals ---- */
 
 /* Recordings, each finished. */
@@ -1521,6 +1549,7 @@ int main(void)
         cmocka_unit_test(columns_of_joined_parameters_are_tables_too),
         cmocka_unit_test(a_search_leaves_no_trace),
         cmocka_unit_test(the_next_session_of_a_model_has_the_same_bits),
+        cmocka_unit_test(a_recording_without_a_loss_is_no_mistake),
         cmocka_unit_test(mistakes_are_reported_and_the_tape_goes_on),
         cmocka_unit_test(gradients_of_what_is_recorded_after_the_end_are_refused),
         cmocka_unit_test(operands_that_cannot_be_numbered_are_refused),

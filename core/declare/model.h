@@ -208,6 +208,7 @@ struct cavs_model {
     struct cavs_stage **stages;
     struct cavs__metric **metrics;
     int most_metrics; /* of a finished model, with those that tapes may add */
+    bool has_loss;    /* some declared function has one */
     bool finished;
     int users;      /* data and sessions of it that are there */
     bool destroyed; /* and is freed with the last of them */

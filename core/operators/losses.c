@@ -59,6 +59,8 @@ static __attribute__((noinline)) void checked_metric(struct cavs_function *f, co
              cavs__symbol_label(x), x->width);
         return;
     }
+    if (is_loss && !f->recorder)
+        f->stage->model->has_loss = true;
     metric = find_metric(f, name, at);
     if (metric)
         cavs__add_symbol(

@@ -24,6 +24,11 @@ static int check_batch(const struct cavs_session *s, const struct cavs__request 
         rc =
             cavs__fail(CAVS_ESTATE,
                        "this session was created for inference: it cannot train or give gradients");
+    if (!rc && r->run != CAVS__RUN_EVALUATE && !s->model->has_loss)
+        rc = cavs__fail(CAVS_EPROGRAM,
+                        "batch: no function of the model has a loss, and what is trained makes the "
+                        "sum of all losses smaller: declare one with cavs_loss(), or compute with "
+                        "cavs_session_evaluate()");
     if (!rc && r->run != CAVS__RUN_EVALUATE)
         rc = cavs__check_looked_up(s->plan);
     return rc ? rc : cavs__check_devices(s);
