@@ -88,6 +88,12 @@ ok $? "a folder is no model file"
 CAVS_DATA=/nonexistent run tree_lstm --init "$model"
 status_is 1 && said "no data set at /nonexistent/" && said "with --epochs 0 or --predict the model of --init is not trained"
 ok $? "a model without data is told how it is used alone"
+CAVS_DATA=/nonexistent run tree_lstm --init "$model" --infer
+status_is 1 && said "without --infer, with --epochs 0 or --predict the model of --init is used as it is"
+ok $? "also where --infer reads the training set"
+CAVS_DATA=/nonexistent run tree_lstm --init "$model" --predict "$data/mini.txt" --epochs 1
+status_is 1 && said "without --epochs the model of --init predicts as it is" && ! said "or --predict"
+ok $? "and where --predict is there already"
 
 mkfifo "$work/pipe"
 cat "$model" >"$work/pipe" 2>/dev/null &

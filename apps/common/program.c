@@ -118,13 +118,23 @@ const char *app_first_packed(const struct app *a)
     return NULL;
 }
 
+static const char *what_trains_nothing(const struct app_options *o)
+{
+    if (o->infer)
+        return "--infer reads it, too; without --infer, with --epochs 0 or --predict the model of "
+               "--init is used as it is";
+    if (o->predict)
+        return "without --epochs the model of --init predicts as it is";
+    return "with --epochs 0 or --predict the model of --init is not trained";
+}
+
 /* Whoever begins with a model and names no data may not mean to train it. */
 static void say_what_trains_nothing(struct app *a)
 {
     size_t at = strlen(a->error.text);
 
-    snprintf(a->error.text + at, sizeof a->error.text - at,
-             "; with --epochs 0 or --predict the model of --init is not trained");
+    snprintf(a->error.text + at, sizeof a->error.text - at, "; %s",
+             what_trains_nothing(&a->options));
 }
 
 /* Sets that have a place below $CAVS_DATA are read from there if the user named none at all. */
