@@ -15,6 +15,26 @@ enum { WIDTHS = 4, PARAMS = 26, WORDS = 5, BLOCKS = 3 };
 
 /* ---- steps ---- */
 
+/* Has one of these columns of a value a gradient?  Of values side by side, each has its own. */
+static bool are_trained(const struct program *p, int value, int from, int width)
+{
+    const struct program_step *s = &p->steps[value];
+
+    if (s->op == PROGRAM_SLICE)
+        return are_trained(p, program_operands(p, s)[0], s->k + from, width);
+    if (s->op != PROGRAM_CONCAT)
+        return s->trained;
+    for (int i = 0; i < s->n; i++) {
+        int x = program_operands(p, s)[i], wide = p->steps[x].width;
+        int first = from > 0 ? from : 0, end = from + width < wide ? from + width : wide;
+
+        if (first < end && are_trained(p, x, first, end - first))
+            return true;
+        from -= wide;
+    }
+    return false;
+}
+
 /* Has the value of a step a gradient of its own?  What a function gives may be read inside of it,
  * too. */
 static bool is_trained(const struct program_draw *c, const struct program_step *s,
@@ -25,6 +45,8 @@ static bool is_trained(const struct program_draw *c, const struct program_step *
 
     for (int i = 0; i < s->n; i++)
         trained |= c->p->steps[operands[i]].trained;
+    if (s->op == PROGRAM_SLICE)
+        return are_trained(c->p, operands[0], s->k, s->width);
     if (s->op == PROGRAM_ELEMENTWISE && !cavs__ew_passes(s->k))
         return false;
     return trained && s->op != PROGRAM_CORRECT && s->op != PROGRAM_APPLY;

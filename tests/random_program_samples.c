@@ -211,17 +211,28 @@ static void round_of_all(struct recording *r)
 
 /* ---- a recording ---- */
 
-/* Has it a value, or, where there are gradients, one of its own?  Columns are those of others, or
- * others' are theirs; and what sums up a single number is that number. */
+/* Columns are those of others, or others' are theirs; and what sums up a single number is that
+ * number. */
+static bool is_another(const struct program_draw *c, int step)
+{
+    const struct cavs_symbol *x = c->live->values[step].x;
+
+    for (int i = 0; i < step; i++) {
+        if (c->live->values[i].x == x)
+            return true;
+    }
+    return at(c, step)->op == PROGRAM_SLICE || at(c, step)->op == PROGRAM_CONCAT ||
+           x->op == CAVS__OP_USE || x->op == CAVS__OP_SLICE || x->op == CAVS__OP_CONCAT;
+}
+
+/* Has it a value, or, where there are gradients, one of its own? */
 static bool may_be_wanted(const struct program_draw *c, int step)
 {
-    const struct program_step *s = &c->p->steps[step];
-    const struct cavs_symbol *x = c->live->values[step].x;
+    const struct program_step *s = at(c, step);
 
     if (s->width == 0 || s->entries > 0 || s->dropped)
         return false;
-    return c->p->run == CAVS_TAPE_EVALUATE || (s->trained && x->op != CAVS__OP_USE &&
-                                               x->op != CAVS__OP_SLICE && x->op != CAVS__OP_CONCAT);
+    return c->p->run == CAVS_TAPE_EVALUATE || (s->trained && !is_another(c, step));
 }
 
 static void want(struct program_draw *c)
