@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_tape_cuts.c - where runs of recorded symbols are cut, and so which blocks there are, does
- * not depend on what was recorded first.
+ * not depend on what was recorded first, nor on who records.
  */
 #include <stdlib.h>
 
@@ -135,10 +135,49 @@ static void blocks_do_not_depend_on_what_was_recorded_first(void **unused)
         assert_int_equal(batched_in_order(seed), first);
 }
 
+/* ---- samples that read one another ---- */
+
+static int record_tanh(struct cavs_tape *t, int i, void *user)
+{
+    struct cavs_symbol **x = user;
+
+    (void)i;
+    *x = cavs_tanh(cavs_constant(cavs_tape_function(t), WIDTH, 0.5f));
+    return 0;
+}
+
+/* Another sample, or the rest of this one, begins with what reads it.  side_by_side: which
+ * cavs_tape_record() has recorded. */
+static void check_ends(bool side_by_side, bool resumed)
+{
+    struct cavs_symbol *x, *y;
+    struct scene a;
+
+    open_scene(&a);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
+    if (side_by_side)
+        check_ok(cavs_tape_record(a.t, 1, record_tanh, &x));
+    else if (cavs_tape_sample(a.t))
+        record_tanh(a.t, 0, &x);
+    assert_non_null(resumed ? cavs_tape_resume(a.t, 0) : cavs_tape_sample(a.t));
+    y = cavs_sigmoid(x);
+    assert_int_equal(cavs__entry_of(&a.t->recording, x)->run, x->number);
+    assert_int_equal(cavs__entry_of(&a.t->recording, y)->run, y->number);
+    close_scene(&a);
+}
+
+static void a_run_ends_with_its_sample_whoever_reads_it(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 4; i++)
+        check_ends(i & 1, i & 2);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_do_not_depend_on_what_was_recorded_first),
+        cmocka_unit_test(a_run_ends_with_its_sample_whoever_reads_it),
     };
 
     trial_compile(false);

@@ -228,6 +228,7 @@ struct cavs_function *cavs__next_sample(struct cavs__recording *r)
         cavs__fail_nomem("samples of a tape", (size_t)sample * sizeof *r->count);
         return NULL;
     }
+    cavs__sites_end(&r->sites); /* as cavs_tape_record() does, though the next may read the last */
     f = cavs__reserve_turns(r, sample + 1) ? cavs__take_turn(r, sample, sample + 1) : NULL;
     if (f) {
         r->count[sample] = 0;
@@ -243,6 +244,7 @@ struct cavs_function *cavs__resume_sample(struct cavs__recording *r, int sample)
                    sample);
         return NULL;
     }
+    cavs__sites_end(&r->sites);
     return cavs__present_sample(r) == sample ? r->recorder.present
                                              : cavs__take_turn(r, sample, r->nsamples);
 }
