@@ -1327,10 +1327,11 @@ int cavs_tape_finish(struct cavs_tape *t);
  * or, with CAVS_TAPE_GRADIENT, of rows.  Zeros where no loss depends on it.  Of one that was
  * recorded after cavs_tape_finish(): CAVS_ESTATE.  Of one that was computed in a block, or
  * together with equal symbols: CAVS_ESTATE, and from the next recording on it is in none, and by
- * itself; of several of one run that may be so once for each.  A program that asks so from the
- * beginning never meets that.  Likewise of a cavs_concat()
- * of which others read columns that one of its symbols has: those read that symbol, unless the
- * gradient of the concatenation was asked for before.
+ * itself; of several of one run that may be so once for each, and once more where the recording
+ * has taken a branch of the program that none took before.  A program that asks so from the
+ * beginning never meets that.  Likewise of a cavs_concat() of which others read columns that one of
+ * its symbols has: those read that symbol, unless the gradient of the concatenation was asked for
+ * before.
  *
  * Columns of a symbol (cavs_slice()) are no symbol of their own: theirs is the gradient of these
  * columns, whoever reads them.  Neither is the sum or the largest of a list of a single entry: it
