@@ -56,10 +56,14 @@ tests_libtrial_la_SOURCES = \
 	tests/probes.c tests/probes.h \
 	tests/random.h \
 	tests/random_model.c tests/random_model.h tests/random_operators.c tests/random_sources.c \
-	tests/random_program.c tests/random_program.def tests/random_program.h tests/random_program_draw.c \
-	tests/random_program_lists.c tests/random_program_operators.c tests/random_program_oracle.c \
-	tests/random_program_oracle.h tests/random_program_parts.h tests/random_program_play.c \
-	tests/random_program_samples.c tests/random_program_text.c \
+	tests/random_program.c tests/random_program.def tests/random_program.h \
+	tests/random_program_builders.c tests/random_program_builders.h tests/random_program_draw.c \
+	tests/random_program_dropout.c tests/random_program_lists.c tests/random_program_operators.c \
+	tests/random_program_oracle.c tests/random_program_oracle.h tests/random_program_parts.h \
+	tests/random_program_play.c tests/random_program_samples.c tests/random_program_scene.c \
+	tests/random_program_scene.h tests/random_program_seen.c tests/random_program_stages.c \
+	tests/random_program_text.c tests/random_program_together.c tests/random_program_turns.c \
+	tests/random_program_updates.c tests/random_program_updates.h \
 	tests/replay.c tests/replay.h \
 	tests/sample.c tests/sample.h \
 	tests/sanitized.h \

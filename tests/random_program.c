@@ -134,7 +134,10 @@ int program_apply(struct program_draw *c, int body, const int *actual)
 
 static void draw_body(struct program_family *a, int number)
 {
-    struct program_draw c = {.family = a, .p = &a->body[number], .line = 1000 * (number + 1)};
+    struct program_draw c = {.family = a,
+                             .p = &a->body[number],
+                             .drops = number == 0 && draw_pick(&a->d, 2),
+                             .line = 1000 * (number + 1)};
     int n = 1 + draw_pick(&a->d, 9);
 
     a->nformals[number] = 1 + draw_pick(&a->d, PROGRAM_FORMALS);
@@ -150,17 +153,21 @@ static void draw_body(struct program_family *a, int number)
     program_draw_of_width(&c, a->width);
 }
 
-/* Declares the function that the body is, unless it has too many sources. */
+/* Declares the function that the body is, unless it has too many sources; or drops something: the
+ * numbers by which a function that is applied drops are nobody's business. */
 static void declare(struct program_family *a, int body)
 {
     const struct program *b = &a->body[body];
     struct program_player player = {.family = a, .m = a->m};
     char name[16];
     int sources = 0;
+    bool drops = false;
 
-    for (int i = 0; i < b->nsteps; i++)
+    for (int i = 0; i < b->nsteps; i++) {
         sources += b->steps[i].op == PROGRAM_ID || b->steps[i].op == PROGRAM_ROW;
-    if (sources > PROGRAM_SOURCES)
+        drops |= b->steps[i].op == PROGRAM_DROPOUT;
+    }
+    if (drops || sources > PROGRAM_SOURCES)
         return;
     snprintf(name, sizeof name, "body%d", body);
     a->function[body] = player.f =
@@ -204,14 +211,16 @@ void program_family_open(struct program_family *a, uint64_t seed)
         draw_param(a, i, widths);
     for (int i = 0; i < PROGRAM_BODIES; i++)
         draw_body(a, i);
+    program_draw_stages(a);
     for (int i = 0; i < PROGRAM_BODIES; i++)
         declare(a, i);
     check_ok(cavs_model_finish(a->m));
+    program_open_samples(a);
 }
 
 void program_family_close(struct program_family *a)
 {
     for (int i = 0; i < PROGRAM_BODIES; i++)
         program_free(&a->body[i]);
-    cavs_model_destroy(a->m);
+    trial_close(&a->trial);
 }

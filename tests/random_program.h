@@ -11,7 +11,11 @@
  *   random_program_draw.c    what operators there are to be drawn, and their operands:
  *                            random_program_operators.c, random_program_lists.c
  *   random_program_samples.c what the program does with them: chains, trees, lists, searches
- *   random_program_play.c    a step, on a tape or in a function
+ *   random_program_play.c    a step, on a tape or in a function; random_program_builders.h: the
+ *                            library's calls
+ *   random_program_together.c samples that cavs_tape_record() records
+ *   random_program_dropout.c what is dropped
+ *   random_program_stages.c  declared stages of the family's model
  *   random_program_oracle.c  what should come of it
  *   random_program_text.c    a program for people
  */
@@ -19,6 +23,7 @@
 #define CAVS_TESTS_RANDOM_PROGRAM_H
 
 #include "tests/random_model.h"
+#include "tests/trial.h"
 
 enum program_op {
 #define STEP(NAME, name) PROGRAM_##NAME,
@@ -45,12 +50,17 @@ struct program_step {
 enum { PROGRAM_WIDEST = 256, PROGRAM_WANTED = 6 };
 
 struct program {
+    int number;
     int nsteps, noperands, nwanted;
     struct program_step *steps;
     int *operands;
     int wanted[PROGRAM_WANTED]; /* steps whose gradients, or values, it asks for at the end */
     enum cavs_tape_run run;
 };
+
+/* What programs sum up, losses first. */
+enum { PROGRAM_LOSSES = 2, PROGRAM_SUMMED = 4 };
+extern const char *const program_summed[PROGRAM_SUMMED];
 
 enum { PROGRAM_BODIES = 4, PROGRAM_FORMALS = 2, PROGRAM_SOURCES = 30, PROGRAM_POOL = 2000 };
 
@@ -62,6 +72,7 @@ struct program_family {
     struct program body[PROGRAM_BODIES]; /* of loops and functions of the program */
     int nformals[PROGRAM_BODIES];        /* its first steps stand for what it is called with */
     struct cavs_function *function[PROGRAM_BODIES]; /* that computes the body; NULL: none does */
+    struct trial trial; /* samples of stages that the model declares beside the bodies */
 };
 
 /* A program being drawn, as far as it is. */
@@ -73,6 +84,7 @@ struct program_draw {
     int pool[PROGRAM_POOL]; /* values that the next step may read */
     int nsamples;           /* that have begun */
     bool asks;              /* values are asked for */
+    bool drops;             /* numbers are dropped at random */
     int line, nlines;       /* steps stand in the next line, or in one of so many */
 };
 
@@ -92,6 +104,13 @@ static inline const int *program_operands(const struct program *p, const struct 
 {
     return p->operands + s->first;
 }
+
+/* ---- random_program_stages.c ---- */
+
+/* Declares stages of other vertices in the family's model; and draws samples for them when it is
+ * finished. */
+void program_draw_stages(struct program_family *a);
+void program_open_samples(struct program_family *a);
 
 /* ---- random_program_draw.c ---- */
 
@@ -116,6 +135,7 @@ void program_draw_recording(struct program_draw *c);
 struct program_value {
     struct cavs_symbol *x, **entries; /* of the oracle, a list is one symbol for each of them */
     int64_t mark;
+    uint64_t *keys; /* on a tape, what it or each of its entries is dropped by */
 };
 
 struct program_player {
@@ -125,17 +145,35 @@ struct program_player {
     struct cavs_tape *t; /* NULL: f is declared */
     bool dropped;        /* all of it is taken back later */
     bool plain;          /* f is the oracle's: it has all symbols */
+    bool together;       /* cavs_tape_record() has what samples it can */
     struct cavs_function *f;
     struct program_value *values; /* by step */
     int nvalues, nanswers;
     float *answers; /* what the tape said to PROGRAM_ASK, one behind the other */
 };
 
+/* The next step. */
 void program_play(struct program_player *to, int step);
-/* The whole of it, steps that were taken back included. */
+/* All up to that one, or the whole program, steps that were taken back included. */
+void program_play_until(struct program_player *to, int end);
 void program_play_all(struct program_player *to, const struct program *p);
+/* A step whose value has room: steps below that one. */
+void program_play_again(struct program_player *to, int step);
+void program_make_room(struct program_player *to, int steps);
 void program_player_close(struct program_player *to);
 extern const char *const program_op_names[PROGRAM_OPS];
+
+/* ---- random_program_together.c ---- */
+
+/* Samples from the next step on, up to that one.  false: none can be recorded so. */
+bool program_play_together(struct program_player *to, int end);
+
+/* ---- random_program_dropout.c ---- */
+
+/* Of a step that drops in training, just recorded. */
+void program_note_keys(struct program_player *to, int step);
+/* What the n numbers of a row are multiplied by. */
+void program_mask(uint64_t key, float rate, int n, float *mask);
 
 /* ---- random_program_text.c ---- */
 

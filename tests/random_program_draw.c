@@ -253,25 +253,26 @@ static int elementwise(struct program_draw *c)
     return program_bounded(c, program_step(c, s, n, x));
 }
 
-/* The oracle drops nothing, so this is for what is evaluated. */
+/* What is left of x, which is that much larger. */
 static int dropout(struct program_draw *c)
 {
-    int x = any(c);
+    int x = program_bounded(c, any(c));
+    float rate = 0.1f * (float)(1 + pick(c, 6));
 
-    return program_step(
-        c,
-        (struct program_step){
-            .op = PROGRAM_DROPOUT, .width = width(c, x), .s = 0.3f, .most = at(c, x)->most},
-        1, &x);
+    return program_step(c,
+                        (struct program_step){.op = PROGRAM_DROPOUT,
+                                              .width = width(c, x),
+                                              .s = rate,
+                                              .most = at(c, x)->most / (1 - rate)},
+                        1, &x);
 }
 
 int program_draw_operator(struct program_draw *c)
 {
     int kind = pick(c, 5);
 
-    if (c->live && c->p->run == CAVS_TAPE_EVALUATE && pick(c, 6) == 0)
+    if (c->drops && pick(c, 8) == 0)
         return program_keep(c, dropout(c));
-
     return program_keep(c, kind < 2   ? elementwise(c)
                            : kind < 4 ? program_draw_other(c)
                                       : program_draw_of_list(c));

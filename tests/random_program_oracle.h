@@ -11,22 +11,32 @@
 
 struct program_oracle {
     const struct program *p;
-    struct cavs_model *m; /* a model of its own, with the parameters of the family's */
+    const struct program_player *tape; /* who has recorded it */
+    struct cavs_model *m;              /* a model of its own, with the parameters of the family's */
     struct cavs_function *f;
     struct program_player player;
     struct sample sample;
     struct naive *naive;
 };
 
-/* Evaluates it with the session's parameters, before the tape's recording is finished. */
+/* Evaluates what was recorded with the session's parameters, before the tape finishes it. */
 void program_oracle_open(struct program_oracle *o, const struct program_family *a,
-                         const struct program *p, struct cavs_session *s);
+                         const struct program_player *tape, struct cavs_session *s);
 void program_oracle_close(struct program_oracle *o);
 
-/* Fails unless these are what it has: values that were asked for, metrics and gradients of
- * parameters. */
-void program_oracle_check_answers(struct program_oracle *o, const struct program_player *tape);
-void program_oracle_check_metrics(struct program_oracle *o, struct cavs_session *s);
+enum { PROGRAM_METRICS = 8 };
+
+/* What a session has counted, by number of the metric. */
+struct program_sums {
+    double sum[PROGRAM_METRICS], count[PROGRAM_METRICS];
+};
+void program_sums_read(struct program_sums *to, struct cavs_session *s);
+
+/* Fails unless these are what it has: values that were asked for, metrics, of which others have
+ * counted that much, and gradients of parameters. */
+void program_oracle_check_answers(struct program_oracle *o);
+void program_oracle_check_metrics(struct program_oracle *o, struct cavs_session *s,
+                                  const struct program_sums *others);
 void program_oracle_check_gradients(struct program_oracle *o, struct cavs_session *s);
 /* The value of a step, or the gradient with respect to it. */
 void program_oracle_check_step(struct program_oracle *o, int step, bool gradient, const float *got);

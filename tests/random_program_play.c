@@ -10,10 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codelets/groups/elementwise.h"
 #include "core/base/array.h"
-#include "tests/random.h"
-#include "tests/random_program.h"
+#include "tests/random_program_builders.h"
 #include "tests/trial.h"
 
 enum { MOST_OPERANDS = 64 };
@@ -24,120 +22,10 @@ const char *const program_op_names[] = {
 #undef STEP
 };
 
+const char *const program_summed[PROGRAM_SUMMED] = {"loss", "errors", "mean", "correct"};
+
 typedef struct cavs_symbol *symbol;
 typedef const struct program_step *step;
-
-static struct cavs_place place(step s)
-{
-    return (struct cavs_place){"program", s->line};
-}
-
-static struct cavs_param *param(const struct program_player *to, const struct cavs_param *p)
-{
-    return p ? cavs_model_param_at(to->m, p->number) : NULL;
-}
-
-/* ---- sources: inputs of a function are known by the number of the step ---- */
-
-static symbol row(const struct program_player *to, step s, const char *name)
-{
-    float numbers[PROGRAM_WIDEST];
-    uint64_t seed = s->seed;
-
-    assert_in_range(s->width, 1, PROGRAM_WIDEST);
-    for (int i = 0; i < s->width; i++)
-        numbers[i] = (float)random_double(&seed, -1, 1);
-    return to->t ? cavs_tape_row_at(to->t, s->width, numbers, place(s))
-                 : cavs_pull_at(to->f, name, s->width, place(s));
-}
-
-static symbol source(const struct program_player *to, step s, int number)
-{
-    char name[16];
-
-    snprintf(name, sizeof name, "%d", number);
-    switch (s->op) {
-    case PROGRAM_ROW: return row(to, s, name);
-    case PROGRAM_ID:
-        return to->t ? cavs_tape_id_at(to->t, s->k, place(s))
-                     : cavs_pull_ids_at(to->f, name, place(s));
-    case PROGRAM_CONSTANT: return cavs_constant_at(to->f, s->width, s->s, place(s));
-    case PROGRAM_FORMAL: return cavs_gather_at(to->f, number, place(s));
-    default: return cavs_use_at(to->f, param(to, s->param), place(s));
-    }
-}
-
-/* ---- operators ---- */
-
-/* Columns as they are: a function to be compiled reads the columns of what x is made of, past x,
- * which has no gradient then. */
-static symbol columns(const struct program_player *to, step s, const symbol *in)
-{
-    struct cavs_symbol like = {.op = s->op == PROGRAM_SLICE ? CAVS__OP_SLICE : CAVS__OP_CONCAT,
-                               .width = s->width,
-                               .k = s->k,
-                               .at = place(s)};
-
-    if (to->plain)
-        return cavs__symbol_append(to->f, &like, s->n, in);
-    return s->op == PROGRAM_SLICE ? cavs_slice_at(in[0], s->k, s->width, place(s))
-                                  : cavs_concat_at(s->n, in, place(s));
-}
-
-static symbol elementwise(step s, const symbol *in)
-{
-    const char *name = cavs__ew_name(s->k);
-
-    return s->n == 1 ? cavs_apply1_at(name, in[0], s->s, place(s))
-                     : cavs_apply2_at(name, in[0], in[1], place(s));
-}
-
-static symbol of_rows(const struct program_player *to, step s, const symbol *in)
-{
-    struct cavs_param *p = param(to, s->param), *bias = param(to, s->bias);
-
-    switch (s->op) {
-    case PROGRAM_SUM: return cavs_sum_at(in[0], place(s));
-    case PROGRAM_MEAN: return cavs_mean_at(in[0], place(s));
-    case PROGRAM_LARGEST: return cavs_largest_at(in[0], place(s));
-    case PROGRAM_PICK: return cavs_pick_at(in[0], in[1], place(s));
-    case PROGRAM_SOFTMAX: return cavs_softmax_at(in[0], place(s));
-    case PROGRAM_LOG_SOFTMAX: return cavs_log_softmax_at(in[0], place(s));
-    case PROGRAM_LAYER_NORM: return cavs_layer_norm_at(in[0], p, bias, place(s));
-    case PROGRAM_RMS_NORM: return cavs_rms_norm_at(in[0], p, place(s));
-    case PROGRAM_CROSS_ENTROPY: return cavs_softmax_cross_entropy_at(in[0], in[1], place(s));
-    case PROGRAM_HINGE: return cavs_hinge_at(in[0], in[1], s->s, place(s));
-    case PROGRAM_SQUARED_ERROR: return cavs_squared_error_at(in[0], in[1], place(s));
-    case PROGRAM_ABSOLUTE_ERROR: return cavs_absolute_error_at(in[0], in[1], place(s));
-    case PROGRAM_HUBER_ERROR: return cavs_huber_error_at(in[0], in[1], s->s, place(s));
-    case PROGRAM_BINARY_CROSS_ENTROPY: return cavs_binary_cross_entropy_at(in[0], in[1], place(s));
-    case PROGRAM_CORRECT: return cavs_correct_at(in[0], in[1], place(s));
-    default: fail_msg("%s is played nowhere", program_op_names[s->op]);
-    }
-    return NULL;
-}
-
-static symbol operator_on(const struct program_player *to, step s, const symbol *in)
-{
-    struct cavs_param *p = param(to, s->param), *bias = param(to, s->bias);
-
-    switch (s->op) {
-    case PROGRAM_ELEMENTWISE: return elementwise(s, in);
-    case PROGRAM_DROPOUT: return cavs_dropout_at(in[0], s->s, place(s));
-    case PROGRAM_LOOKUP: return cavs_lookup_at(p, in[0], place(s));
-    case PROGRAM_MATMUL: return cavs_matmul_at(in[0], p, place(s));
-    case PROGRAM_MATMUL_T: return cavs_matmul_t_at(in[0], p, place(s));
-    case PROGRAM_AFFINE: return cavs_affine_at(in[0], p, bias, place(s));
-    case PROGRAM_SELECT: return cavs_matmul_select_at(in[0], p, s->k, in[1], place(s));
-    case PROGRAM_PRODUCT:
-        return cavs_product_at(in[0], in[1], s->k, s->width / s->k, s->which, place(s));
-    case PROGRAM_DOT: return cavs_dot_at(in[0], in[1], place(s));
-    case PROGRAM_OUTER: return cavs_outer_at(in[0], in[1], place(s));
-    case PROGRAM_SLICE:
-    case PROGRAM_CONCAT: return columns(to, s, in);
-    default: return of_rows(to, s, in);
-    }
-}
 
 /* Equal symbols of a function are one, and its gradient the sum of theirs.  The oracle's are as
  * many as the tape's. */
@@ -162,10 +50,10 @@ static bool takes_list(step s)
 static symbol over_list(step s, symbol x)
 {
     switch (s->op) {
-    case PROGRAM_SUM_CHILDREN: return cavs_sum_children_at(x, place(s));
-    case PROGRAM_MEAN_CHILDREN: return cavs_mean_children_at(x, place(s));
-    case PROGRAM_MAX_CHILDREN: return cavs_max_children_at(x, place(s));
-    default: return cavs_softmax_children_at(x, place(s));
+    case PROGRAM_SUM_CHILDREN: return cavs_sum_children_at(x, program_place(s));
+    case PROGRAM_MEAN_CHILDREN: return cavs_mean_children_at(x, program_place(s));
+    case PROGRAM_MAX_CHILDREN: return cavs_max_children_at(x, program_place(s));
+    default: return cavs_softmax_children_at(x, program_place(s));
     }
 }
 
@@ -175,9 +63,10 @@ static symbol over_entries(step s, int n, const symbol *x)
     symbol all = x[0];
 
     for (int i = 1; i < n; i++)
-        all = s->op == PROGRAM_MAX_CHILDREN ? cavs_max_at(x[i], all, place(s))
-                                            : cavs_add_at(all, x[i], place(s));
-    return s->op == PROGRAM_MEAN_CHILDREN ? cavs_scale_at(all, 1 / (float)n, place(s)) : all;
+        all = s->op == PROGRAM_MAX_CHILDREN ? cavs_max_at(x[i], all, program_place(s))
+                                            : cavs_add_at(all, x[i], program_place(s));
+    return s->op == PROGRAM_MEAN_CHILDREN ? cavs_scale_at(all, 1 / (float)n, program_place(s))
+                                          : all;
 }
 
 static void softmax(step s, int n, const symbol *x, symbol *out)
@@ -185,10 +74,10 @@ static void softmax(step s, int n, const symbol *x, symbol *out)
     symbol all;
 
     for (int i = 0; i < n; i++)
-        out[i] = cavs_exp_at(x[i], 0, place(s));
+        out[i] = cavs_exp_at(x[i], 0, program_place(s));
     all = over_entries(&(struct program_step){.op = PROGRAM_SUM_CHILDREN, .line = s->line}, n, out);
     for (int i = 0; i < n; i++)
-        out[i] = cavs_div_at(out[i], all, place(s));
+        out[i] = cavs_div_at(out[i], all, program_place(s));
 }
 
 /* Entry e of an operand, or the operand itself if it is no list. */
@@ -199,8 +88,9 @@ static symbol entry(const struct program_player *to, int operand, int e)
     return v->entries ? v->entries[e] : v->x;
 }
 
-static void each_entry(struct program_player *to, step s, int n, symbol *out)
+static void each_entry(struct program_player *to, int number, int n, symbol *out)
 {
+    step s = &to->p->steps[number];
     const int *operands = program_operands(to->p, s);
     symbol in[MOST_OPERANDS];
 
@@ -208,7 +98,8 @@ static void each_entry(struct program_player *to, step s, int n, symbol *out)
         for (int i = 0; i < s->n; i++)
             in[i] = entry(to, operands[i], e);
         share_nothing(to);
-        out[e] = s->op == PROGRAM_LIST ? to->values[operands[e]].x : operator_on(to, s, in);
+        out[e] =
+            s->op == PROGRAM_LIST ? to->values[operands[e]].x : program_operator(to, number, e, in);
     }
 }
 
@@ -230,7 +121,7 @@ static void play_list(struct program_player *to, int number)
     if (of)
         softmax(s, n, of, v->entries);
     else
-        each_entry(to, s, n, v->entries);
+        each_entry(to, number, n, v->entries);
 }
 
 /* ---- declared functions ---- */
@@ -256,7 +147,7 @@ static symbol applied(struct program_player *to, step s, const symbol *in)
             a.ninputs++;
         }
     }
-    return cavs_tape_apply_at(to->t, to->family->function[s->k], &a, place(s));
+    return cavs_tape_apply_at(to->t, to->family->function[s->k], &a, program_place(s));
 }
 
 /* ---- what is summed up ---- */
@@ -264,11 +155,9 @@ static symbol applied(struct program_player *to, step s, const symbol *in)
 /* What was taken back has no part in the oracle's sums. */
 static void sum_up(const struct program_player *to, step s, const symbol *in)
 {
-    static const char *const names[] = {"loss", "errors", "mean", "correct"};
-
     if (to->t || !(s->dropped || to->dropped))
-        cavs_metric_at(to->f, names[s->k], in[0], s->n > 1 ? in[1] : NULL, s->op == PROGRAM_LOSS,
-                       place(s));
+        cavs_metric_at(to->f, program_summed[s->k], in[0], s->n > 1 ? in[1] : NULL,
+                       s->op == PROGRAM_LOSS, program_place(s));
 }
 
 /* ---- the program itself ---- */
@@ -295,8 +184,10 @@ static void ask(struct program_player *to, step s)
 }
 
 /* Is it nothing but the program's own doing? */
-static bool control(struct program_player *to, step s)
+static bool control(struct program_player *to, int number)
 {
+    step s = &to->p->steps[number];
+
     switch (s->op) {
     case PROGRAM_SAMPLE:
         if (to->t)
@@ -308,7 +199,7 @@ static bool control(struct program_player *to, step s)
         return true;
     case PROGRAM_MARK:
         if (to->t)
-            to->values[to->nvalues - 1].mark = cavs_tape_mark(to->t);
+            to->values[number].mark = cavs_tape_mark(to->t);
         return true;
     case PROGRAM_REWIND:
         if (to->t)
@@ -326,8 +217,10 @@ static bool control(struct program_player *to, step s)
 
 static void forget_values(struct program_player *to)
 {
-    for (int i = 0; i < to->nvalues; i++)
+    for (int i = 0; i < to->nvalues; i++) {
         free(to->values[i].entries);
+        free(to->values[i].keys);
+    }
     free(to->values);
 }
 
@@ -337,13 +230,13 @@ static symbol play_symbol(struct program_player *to, step s, int number, const s
     switch (s->op) {
     case PROGRAM_LOSS:
     case PROGRAM_METRIC: sum_up(to, s, in); return NULL;
-    case PROGRAM_LIST: return cavs_tape_list_at(to->t, s->n, in, place(s));
+    case PROGRAM_LIST: return cavs_tape_list_at(to->t, s->n, in, program_place(s));
     case PROGRAM_APPLY: return to->t ? applied(to, s, in) : inlined(to, s, in);
     default: break;
     }
     if (takes_list(s))
         return over_list(s, in[0]);
-    return s->n == 0 ? source(to, s, number) : operator_on(to, s, in);
+    return s->n == 0 ? program_source(to, number) : program_operator(to, number, 0, in);
 }
 
 static symbol inlined(struct program_player *to, step s, const symbol *in)
@@ -386,21 +279,39 @@ static void play(struct program_player *to, int number)
         to->values[number].x = play_symbol(to, s, number, in);
 }
 
+void program_make_room(struct program_player *to, int steps)
+{
+    while (to->nvalues < steps)
+        assert_true(CAVS__APPEND(to->values, to->nvalues, (struct program_value){0}));
+}
+
+void program_play_again(struct program_player *to, int number)
+{
+    if (!control(to, number))
+        play(to, number);
+}
+
 void program_play(struct program_player *to, int number)
 {
-    step s = &to->p->steps[number];
-
     assert_true(number == to->nvalues);
-    assert_true(CAVS__APPEND(to->values, to->nvalues, (struct program_value){0}));
-    if (!control(to, s))
-        play(to, number);
+    program_make_room(to, number + 1);
+    program_play_again(to, number);
+    if (to->t)
+        program_note_keys(to, number);
+}
+
+void program_play_until(struct program_player *to, int end)
+{
+    while (to->nvalues < end) {
+        if (!to->together || !program_play_together(to, end))
+            program_play(to, to->nvalues);
+    }
 }
 
 void program_play_all(struct program_player *to, const struct program *p)
 {
     to->p = p;
-    for (int i = 0; i < p->nsteps; i++)
-        program_play(to, i);
+    program_play_until(to, p->nsteps);
 }
 
 void program_player_close(struct program_player *to)

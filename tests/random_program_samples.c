@@ -230,7 +230,7 @@ static bool may_be_wanted(const struct program_draw *c, int step)
 {
     const struct program_step *s = at(c, step);
 
-    if (s->width == 0 || s->entries > 0 || s->dropped)
+    if (s->width == 0 || s->width > PROGRAM_WIDEST || s->entries > 0 || s->dropped)
         return false;
     return c->p->run == CAVS_TAPE_EVALUATE || (s->trained && !is_another(c, step));
 }
@@ -253,11 +253,12 @@ void program_draw_recording(struct program_draw *c)
     c->nlines = 40;
     c->nsamples = 0;
     c->asks = !r.joined && pick(c, 2);
+    c->drops = pick(c, 2);
     for (int i = 1 + pick(c, SAMPLES - 2); i > 0; i--)
         sample(&r);
     c->asks = true;
     for (int i = pick(c, 3); i > 0; i--)
         round_of_all(&r);
-    if (c->p->run != CAVS_TAPE_TRAIN && pick(c, 2))
+    if (pick(c, 2))
         want(c);
 }
