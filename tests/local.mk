@@ -96,6 +96,7 @@ SANITIZE_TESTS += tests/test_recording
 
 # whatever a program may record
 check_PROGRAMS += tests/test_random_programs
+ENGINE_TESTS += tests/test_random_programs
 
 # operators made of others; lists of symbols before and after each pass: test_rewrites.c stands between passes
 check_PROGRAMS += tests/test_composites tests/test_rewrites
