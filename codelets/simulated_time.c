@@ -37,7 +37,7 @@ struct history {
 };
 
 static struct history *histories;
-static double overhead;
+static double overhead, device_overhead;
 
 /* Histories have one size for tasks that differ by up to a quarter, so a task takes what those of
  * about its size took on average; those with its own footprint count most. */
@@ -124,15 +124,16 @@ static double time_of(struct starpu_task *task, struct starpu_perfmodel_arch *ar
     if (!h)
         return NAN;
     if (arch->devices[0].type != STARPU_CPU_WORKER)
-        return on_device(h, task) + overhead;
+        return on_device(h, task) + device_overhead;
     if (!h->sought)
         read_history(h);
     return (h->n > 0 ? average(h, model->footprint(task), size) : size * 1e-3) + overhead;
 }
 
-void cavs__simulate_overhead(double us)
+void cavs__simulate_overhead(double us, double device_us)
 {
     overhead = us;
+    device_overhead = device_us;
 }
 
 void cavs__simulate_model(struct starpu_perfmodel *model, const struct cavs__task_measure *measure)

@@ -47,7 +47,7 @@ struct cavs__device_work cavs__task_device_work(struct starpu_task *task);
 /* simulated_time.c: makes the model give what the history of its name says. */
 void cavs__simulate_model(struct starpu_perfmodel *model, const struct cavs__task_measure *measure);
 /* Sets what a worker spends on each task besides the task's own work, in microseconds. */
-void cavs__simulate_overhead(double us);
+void cavs__simulate_overhead(double us, double device_us);
 #endif
 
 #endif

@@ -34,6 +34,23 @@ assert all(r["rate"] <= 1.05 * r["cores"] * rows[0]["rate"] for r in rows), rows
 END
 ok $? "more cores are faster, and no more than so many times" "$work/first"
 
+# a millisecond more around each task
+mkdir "$work/fast" && mv "$work/models"/* "$work/fast" && cp -r "$work/fast"/* "$work/models" && python3 - "$work/models" <<'END'
+import json, pathlib, sys
+for file in pathlib.Path(sys.argv[1]).glob("*/costs.json"):
+    costs = json.loads(file.read_text())
+    file.write_text(json.dumps([*costs[:8], costs[8] + 1000]))
+END
+edited=$?
+simulate --only cores --json "$work/slow"
+[ $status -eq 0 ] && [ $edited -eq 0 ] && python3 - "$work/first" "$work/slow" <<'END'
+import json, sys
+first, slow = (json.load(open(file))["strong"][0] for file in sys.argv[1:])
+assert all(b["batch_ms"] > a["busy"] * a["batch_ms"] + 0.8 * a["tasks"] / a["cores"] for a, b in zip(first, slow)), (first, slow)
+END
+ok $? "what a worker does around a task counts" "$work/err" "$work/slow"
+rm -r "$work/models" && mv "$work/fast" "$work/models"
+
 simulate --only gpus # refused where the simulated devices are not there
 [ $status -eq 0 ] && [ "$(grep -c '^| [012] ' "$work/out")" = 3 ]
 ok $? "GPUs that nobody has are devices of a simulated machine"

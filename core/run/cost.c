@@ -136,17 +136,17 @@ static void measure_tasks(struct cavs__cost_model *c)
 /* ---- given ---- */
 
 /* CAVS_COST: microseconds of a task; GFLOP/s of products of 1, 4, 16 and 64 rows; where the machine
- * is simulated also microseconds of a sample that is scheduled, and laid out, and of a task that is
- * submitted. */
+ * is simulated also microseconds of a sample that is scheduled, and laid out, of a task that is
+ * submitted, and of its worker around it. */
 static bool given(struct cavs__cost_model *c)
 {
     const char *text = getenv("CAVS_COST");
-    double task, rate[CAVS__RATE_SIZES], arrange = 0, lay_out = 0, submit = 0;
+    double task, rate[CAVS__RATE_SIZES], arrange = 0, lay_out = 0, submit = 0, around = 0;
 
     if (!text || !*text)
         return false;
-    if (sscanf(text, "%lf %lf %lf %lf %lf %lf %lf %lf", &task, &rate[0], &rate[1], &rate[2],
-               &rate[3], &arrange, &lay_out, &submit) < 5) {
+    if (sscanf(text, "%lf %lf %lf %lf %lf %lf %lf %lf %lf", &task, &rate[0], &rate[1], &rate[2],
+               &rate[3], &arrange, &lay_out, &submit, &around) < 5) {
         cavs__notice("CAVS_COST=%s is not five numbers, a task's microseconds and four rates in "
                      "GFLOP/s: they are measured",
                      text);
@@ -159,6 +159,7 @@ static bool given(struct cavs__cost_model *c)
     c->arrange = arrange * 1e-6;
     c->lay_out = lay_out * 1e-6;
     c->submit = submit * 1e-6;
+    c->around = around * 1e-6;
     return true;
 }
 

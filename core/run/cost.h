@@ -15,6 +15,7 @@ struct cavs__cost_model {
     /* Seconds of the main thread, where its clock does not run (simulated.h); else 0: a sample in
      * the schedule of its shard, and in all else that is prepared; a submitted task. */
     double arrange, lay_out, submit;
+    double around; /* and of a worker, before a task and after it; else 0 */
 };
 
 /* The same on all machines: for what decides about results' last bits. */

@@ -101,7 +101,7 @@ static void look_at_workers(const struct cavs_runtime_options *o, struct cavs_ru
     rt->workers = (int)starpu_worker_get_count();
     rt->one_memory = starpu_memory_nodes_get_count() == 1;
     cavs__cost_measure(&rt->cost, rt->record != NULL);
-    cavs__simulated_overhead(rt->cost.task);
+    cavs__simulated_overhead(rt->cost.around, rt->cost.task);
     rt->placement = forced_placement();
 }
 

@@ -61,9 +61,9 @@ double cavs__busy_seconds(void)
     return starpu_timing_now() * 1e-6;
 }
 
-void cavs__simulated_overhead(double seconds)
+void cavs__simulated_overhead(double seconds, double device_seconds)
 {
-    cavs__simulate_overhead(seconds * 1e6);
+    cavs__simulate_overhead(seconds * 1e6, device_seconds * 1e6);
 }
 
 static void work_on(sg_host_t host, double seconds)

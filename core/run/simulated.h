@@ -18,8 +18,8 @@
 void cavs__simulated_prepare(void);
 /* Cores of the simulated machine; 0: nothing is simulated. */
 int cavs__simulated_cores(void);
-/* What the runtime spends on each task. */
-void cavs__simulated_overhead(double seconds);
+/* What the runtime spends on each task of a CPU worker, and of a device. */
+void cavs__simulated_overhead(double seconds, double device_seconds);
 /* The main thread has worked for so long.  It has no core of its own if each has a worker. */
 void cavs__simulated_work(double seconds);
 /* A worker has, in a task that is run. */
@@ -36,9 +36,10 @@ static inline int cavs__simulated_cores(void)
 {
     return 0;
 }
-static inline void cavs__simulated_overhead(double seconds)
+static inline void cavs__simulated_overhead(double seconds, double device_seconds)
 {
     (void)seconds;
+    (void)device_seconds;
 }
 static inline void cavs__simulated_work(double seconds)
 {
