@@ -838,7 +838,7 @@ void cavs_runtime_abort(struct cavs_runtime *rt, int status);
 /** Bytes of gradients that this rank has sent to others so far. */
 int64_t cavs_runtime_bytes_sent(const struct cavs_runtime *rt);
 /** Seconds so far from when this rank had the gradients of a batch to the last message that others
- * sent for it: what of the exchange is not hidden behind computing. */
+ * sent for it: what of the exchange is not hidden behind these.  The rank updates meanwhile. */
 double cavs_runtime_exchange_seconds(const struct cavs_runtime *rt);
 
 /** The hardware's limit as the roofline sees it: sgemm of 2048^3 on every CPU worker at once,

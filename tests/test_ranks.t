@@ -280,6 +280,34 @@ if grep -q '^#define HAVE_STARPU_FXT 1' "$tests/../config.h"; then
     grep -q 'rank 1, CPU 0: ' "$work/trace/gantt.svg" && grep -q 'messages to rank 0' "$work/trace/gantt.svg" &&
         [ "$(grep -c 'trace in' "$work/err")" -eq 1 ]
     ok $? "and its picture has messages" "$work/err"
+
+    # Of each rank and batch one update may begin before the last gradient has ended: that of touched rows.
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cat "$work/equal"; done >"$work/equals"
+    ranks 2 tree_lstm --train "$work/equals" --hidden 256 --embed 256 --batch 256 --shards 2 --epochs 6 --workers 1 --quiet \
+        --trace "$work/order"
+    awk -F ': ' '
+        { of[$1] = $2 }
+        /^$/ && of["Iteration"] != "" && of["EndTime"] != "" {
+            batch = of["MPIRank"] " " of["Iteration"]
+            if (of["Name"] ~ /\.gradient\./ && of["EndTime"] + 0 > last[batch])
+                last[batch] = of["EndTime"] + 0
+            if (of["Name"] == "cavs_update")
+                begins[batch] = begins[batch] " " of["StartTime"]
+        }
+        /^$/ { split("", of) }
+        END {
+            for (batch in last) {
+                early = 0
+                for (i = split(begins[batch], at, " "); i > 0; i--)
+                    early += at[i] + 0 < last[batch]
+                batches++
+                bad += early > 1
+                print batch ": " early " of " split(begins[batch], at, " ") " updates before the last gradient"
+            }
+            exit batches != 12 || bad > 0
+        }' "$work/order/tasks.rec" >"$work/early" && status_is 0
+    ok $? "the only worker of a rank makes gradients, which others wait for, before it updates what is its own" \
+        "$work/err" "$work/early"
 else
     skip "a trace has the tasks of all ranks" "this StarPU was built without FxT"
 fi

@@ -44,7 +44,7 @@ struct report {
     const char *unit;           /* what people call samples */
     int epochs, workers, ranks; /* workers of each rank */
     int64_t bytes_sent;         /* gradients, by this rank to others */
-    double exchange_s;          /* of the exchange with other ranks, what was not hidden */
+    double exchange_s;          /* of the exchange with other ranks, after the gradients */
     int64_t samples, vertices;  /* vertices of input graphs, whatever is shared */
     double loss;                /* mean in the last epoch */
     bool is_train_loss;         /* JSON has it as train_loss, too, beside dev_loss and test_loss */

@@ -147,7 +147,9 @@ static void print_ranks(FILE *to, const struct report *r)
     {
         fprintf(to, "%s%lld", i ? ", " : " ", (long long)json_integer_value(shards));
     }
-    fprintf(to, " shards; this one has sent %.1f MB, and waited %.2f s for the others\n",
+    fprintf(to,
+            " shards; this one has sent %.1f MB, and had the last from others %.2f s after its "
+            "gradients\n",
             (double)r->bytes_sent * 1e-6, r->exchange_s);
 }
 

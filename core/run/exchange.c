@@ -84,6 +84,8 @@ void cavs__exchange_free(struct cavs__exchange *x)
     cavs__rows_free(x);
     for (int i = 0; x->norms && i < cavs__ranks_count(x->ranks); i++)
         cavs__block_free(&x->norms[i]);
+    for (int i = 0; i < CAVS__SLOTS; i++)
+        cavs__block_free(&x->computed[i]);
     free(x->norms);
     free(x->rank_of);
     free(x->alike);

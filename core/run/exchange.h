@@ -151,6 +151,7 @@ struct cavs__exchange {
     int64_t *lengths; /* [ranks] */
     uint64_t given;   /* values and rates since the last batch, in a number */
     struct cavs__waiting waiting[CAVS__SLOTS];
+    struct cavs__block computed[CAVS__SLOTS]; /* written when this rank has all gradients */
 };
 
 /* NULL in *out where the process is alone. */
@@ -197,6 +198,11 @@ int cavs__submit_values(struct cavs__exchange *x, int slot);
  * Returns how many. */
 int cavs__exchanged(const struct cavs__exchange *x, const struct cavs__share *share,
                     starpu_data_handle_t *handles, uint8_t *partial, size_t *at, int *from);
+/* What the update of a share takes besides: a handle that is written when all gradients of this
+ * rank are there.  The only worker of a rank computes them first, since other ranks wait for them;
+ * for new values nobody waits before the next batch.  NULL: several workers do both side by
+ * side. */
+starpu_data_handle_t cavs__updates_after(const struct cavs__exchange *x, int slot);
 /* For a looked-up parameter: which rows are touched, and the handles of their gradients by source;
  * returns how many handles. */
 const struct cavs__touched *cavs__exchanged_rows(const struct cavs__exchange *x,

@@ -155,8 +155,10 @@ int cavs__submit_ready(struct cavs__exchange *x, int slot)
     starpu_data_handle_t *handles =
         cavs__arena_alloc(&x->e->slots[slot].arena, most * sizeof(starpu_data_handle_t));
     struct starpu_task *t;
-    int n;
+    int n, rc = cavs__block_make(&x->computed[slot], 1);
 
+    if (rc)
+        return rc;
     if (!handles)
         return cavs__fail_nomem("task", most * sizeof(starpu_data_handle_t));
     n = cavs__own_partials(x, handles);
@@ -165,8 +167,16 @@ int cavs__submit_ready(struct cavs__exchange *x, int slot)
     t = cavs__task_create(x->e, slot, -1, &ready_codelet, NULL);
     for (int i = 0; i < n; i++)
         cavs__task_buffer(t, handles[i], STARPU_R);
+    cavs__task_buffer(t, x->computed[slot].handle, STARPU_W);
     t->callback_func = gradients_ready;
     t->callback_arg = &x->waiting[slot];
     cavs__handover_fence(t);
     return cavs__task_start(x->e, slot, t);
+}
+
+starpu_data_handle_t cavs__updates_after(const struct cavs__exchange *x, int slot)
+{
+    const struct cavs__engine *e = x->e;
+
+    return e->rt->workers == 1 && !e->devices ? x->computed[slot].handle : NULL;
 }

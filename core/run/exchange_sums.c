@@ -108,7 +108,7 @@ static int submit_sum(struct adding *s, struct cavs__block *out, bool with_other
     cavs__task_buffer(t, out->handle, STARPU_W);
     for (int i = 0; i < s->nhandles; i++)
         cavs__task_buffer(t, s->handles[i], STARPU_R);
-    t->priority = 2;
+    t->priority = 3; /* others wait for it, and it takes less time than updates */
     return cavs__task_submit(s->x->e, s->slot, t, s->numbers * s->x->e->rt->cost.rates.value);
 }
 

@@ -258,6 +258,15 @@ static void take_rows(struct cavs__update_args *a, int first, int rows)
     a->n = rows;
 }
 
+/* Has the update of a share wait for its turn. */
+static void add_turn(const struct cavs__updating *u, struct starpu_task *t)
+{
+    starpu_data_handle_t after = u->share ? cavs__updates_after(u->o->exchange, u->slot) : NULL;
+
+    if (after)
+        cavs__task_buffer(t, after, STARPU_R);
+}
+
 int cavs__make_update_piece(struct cavs__updating *u, const struct cavs_param *p, int first,
                             int rows, enum starpu_data_access_mode mode)
 {
@@ -281,6 +290,7 @@ int cavs__make_update_piece(struct cavs__updating *u, const struct cavs_param *p
     }
     if (!made)
         add_lists_and_scratch(u, t, p);
+    add_turn(u, t);
     t->priority = 2; /* the next batch waits for all of them */
     return add_computing(u, t);
 }
