@@ -48,6 +48,7 @@ struct floor_param {
 struct floor_params {
     int n;
     struct floor_param p[FLOOR_PARAMS];
+    bool near; /* all copies stay in L2 */
 };
 
 void floor_params_create(struct floor_params *s, int threads, bool train, uint64_t seed);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "apps/common/random.h"
 #include "codelets/products/panels.h"
@@ -43,6 +44,16 @@ static void create_copy(struct floor_param *p, bool backward, bool wanted)
                            sizeof(float));
 }
 
+/* As the engine does (core/compile/tiles.c), products take the way of near weights. */
+static bool all_near(const struct floor_params *s, bool train)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < s->n; i++)
+        bytes += s->p[i].table ? 0 : (int64_t)s->p[i].rows * s->p[i].cols * (int64_t)sizeof(float);
+    return (train ? 2 : 1) * bytes <= sysconf(_SC_LEVEL2_CACHE_SIZE) * 3 / 4;
+}
+
 int floor_copies_from(const struct floor_param *p, int row, struct cavs__copy copies[2])
 {
     int n = 0;
@@ -79,7 +90,8 @@ void floor_multiply(const struct floor_part *part, const struct floor_param *par
     const int k = backward ? param->cols : param->rows, n = backward ? param->rows : param->cols;
 
     if (c->layout == CAVS__LAYOUT_PANELS || c->layout == CAVS__LAYOUT_PANELS_TRANSPOSED)
-        part->blas->gemm_panels(m, n, k, x, ldx, c->p, c->ld, y, ldy, accumulate);
+        (part->params->near ? part->blas->gemm_near : part->blas->gemm_panels)(
+            m, n, k, x, ldx, c->p, c->ld, y, ldy, accumulate);
     else
         part->blas->gemm(m, n, k, x, ldx, c->p ? c->p : param->w, c->ld, y, ldy, accumulate);
 }
@@ -98,6 +110,7 @@ void floor_params_create(struct floor_params *s, int threads, bool train, uint64
     struct rng r;
 
     rng_seed(&r, seed, 0);
+    s->near = all_near(s, train);
     for (int i = 0; i < s->n; i++) {
         struct floor_param *p = &s->p[i];
 

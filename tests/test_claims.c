@@ -81,8 +81,9 @@ static void check_products(int n, const struct operands *o)
     for (int i = 0; i < n; i++, o++) {
         const ptrdiff_t pitch = (ptrdiff_t)o->k * CAVS__PANEL;
 
-        p[i] = (struct cavs__panel_product){o->m, o->n, o->k, o->accumulate, false, o->x,
-                                            o->w, o->y, MOST, pitch,         MOST};
+        p[i] = (struct cavs__panel_product){
+            o->m,      o->n,      o->k,        o->accumulate,  .near = i % 2 == 1, .x = o->x,
+            .w = o->w, .y = o->y, .ldx = MOST, .pitch = pitch, .ldy = MOST};
         cavs__gemm()->gemm_panels(o->m, o->n, o->k, o->x, MOST, o->w, pitch, o->want, MOST,
                                   o->accumulate);
     }

@@ -23,7 +23,7 @@
 #include "tests/random.h"
 
 /* The entries of a provider. */
-enum entry { GEMM, GEMM_PANELS, GEMM_FAR, GEMM_FAR_T, GEMM_TN, GEMM_TN_ROWS, ENTRIES };
+enum entry { GEMM, GEMM_PANELS, GEMM_NEAR, GEMM_FAR, GEMM_FAR_T, GEMM_TN, GEMM_TN_ROWS, ENTRIES };
 
 static const struct shape edges[] = {
     {0, 7, 3},       {3, 0, 7},       {7, 3, 0},      {0, 0, 0},      {1, 1, 1},     {1, 5, 1},
@@ -56,8 +56,8 @@ struct task {
 static struct task task_random(const char *provider, struct shape s, enum entry entry,
                                bool accumulate, uint64_t *state)
 {
-    static const char *const names[ENTRIES] = {"gemm",       "gemm_panels", "gemm_far",
-                                               "gemm_far_t", "gemm_tn",     "gemm_tn_rows"};
+    static const char *const names[ENTRIES] = {
+        "gemm", "gemm_panels", "gemm_near", "gemm_far", "gemm_far_t", "gemm_tn", "gemm_tn_rows"};
     struct task t = {product_random(provider, names[entry], s, entry >= GEMM_TN, accumulate, state),
                      entry};
 
@@ -74,6 +74,7 @@ static bool has(const struct cavs__gemm_provider *with, enum entry entry, struct
 
     switch (entry) {
     case GEMM_PANELS: return with->gemm_panels;
+    case GEMM_NEAR: return with->gemm_near;
     case GEMM_FAR: return with->gemm_far && far;
     case GEMM_FAR_T: return with->gemm_far_t && far;
     case GEMM_TN_ROWS: return with->gemm_tn_rows;
@@ -87,9 +88,10 @@ static ptrdiff_t ld(const struct matrix *m)
     return m->ld > 0 ? m->ld : 1;
 }
 
-static void multiply_panels(const struct cavs__gemm_provider *with, const struct product *p,
+static void multiply_panels(const struct cavs__gemm_provider *with, const struct task *t,
                             struct matrix *c)
 {
+    const struct product *p = &t->p;
     const struct shape s = p->shape;
     struct matrix panels = matrix_unset(cavs__panels(s.n), s.k * CAVS__PANEL, 7);
 
@@ -99,8 +101,8 @@ static void multiply_panels(const struct cavs__gemm_provider *with, const struct
         for (int j = 0; j < s.n; j++)
             *matrix_at(&panels, j / CAVS__PANEL, r * CAVS__PANEL + j % CAVS__PANEL) =
                 *matrix_at(&p->b, r, j);
-    with->gemm_panels(s.m, s.n, s.k, p->a.p, ld(&p->a), panels.p, panels.ld, c->p, ld(c),
-                      p->accumulate);
+    (t->entry == GEMM_NEAR ? with->gemm_near : with->gemm_panels)(
+        s.m, s.n, s.k, p->a.p, ld(&p->a), panels.p, panels.ld, c->p, ld(c), p->accumulate);
     matrix_free(&panels);
 }
 
@@ -126,7 +128,8 @@ static void multiply(const struct cavs__gemm_provider *with, const struct task *
                                  b = {p->b.p, ld(&p->b), p->b_index};
 
     switch (t->entry) {
-    case GEMM_PANELS: multiply_panels(with, p, c); break;
+    case GEMM_PANELS:
+    case GEMM_NEAR: multiply_panels(with, t, c); break;
     case GEMM_FAR:
         with->gemm_far(s.m, s.n, s.k, a.p, a.ld, b.p, b.ld, c->p, ld(c), p->accumulate);
         break;

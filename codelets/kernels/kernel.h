@@ -86,6 +86,7 @@ struct cavs__call {
     const struct cavs__kernel *kernel;
     const struct cavs__ew_program *program; /* "elementwise" only */
     bool panels;                            /* "gemm": w is in panels, `ld` from one to the next */
+    bool near;                              /* likewise, and they stay in L2 between products */
     bool bf16;                              /* "gemm", "gemm_tn": of products/bf16.h, w packed */
     bool device_bf16;                       /* likewise on a device that can, w not packed */
     float rate;                             /* "dropout": share of zeros, below 1 */

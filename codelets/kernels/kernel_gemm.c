@@ -65,8 +65,9 @@ static void multiply(const struct cavs__call *call, int m, int n, int k, const f
     const ptrdiff_t above = call->bf16 ? from / 2 * CAVS__BF16_PANEL : from * CAVS__PANEL;
 
     if (call->bf16 || call->panels)
-        cavs__claimed_products(1, &(struct cavs__panel_product){m, n, k, accumulate, call->bf16, x,
-                                                                w->p + above, y, ldx, w->ld, ldy});
+        cavs__claimed_products(1, &(struct cavs__panel_product){m, n, k, accumulate, call->bf16,
+                                                                call->near, x, w->p + above, y, ldx,
+                                                                w->ld, ldy});
     else
         cavs__gemm()->gemm(m, n, k, x, ldx, w->p + from * w->ld, w->ld, y, ldy, accumulate);
 }
@@ -118,9 +119,9 @@ static __attribute__((noinline)) bool gemm_at_once(const struct cavs__call *call
 
         if (copied > buffer + BLOCK - to)
             return false;
-        p[i] =
-            (struct cavs__panel_product){rows,      y->cols,        x->cols,   .bf16 = call->bf16,
-                                         .w = w->p, .pitch = w->ld, .y = y->p, .ldy = y->ld};
+        p[i] = (struct cavs__panel_product){
+            rows,      y->cols,        x->cols,   .bf16 = call->bf16, .near = call->near,
+            .w = w->p, .pitch = w->ld, .y = y->p, .ldy = y->ld};
         p[i].x = piece(x, 0, rows, 0, x->cols, to, &p[i].ldx);
         to += copied;
     }

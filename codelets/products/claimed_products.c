@@ -39,13 +39,14 @@ static void multiply(const struct cavs__panel_product *p, int from, int to)
     const int wide = p->bf16 ? CAVS__BF16_PANEL : CAVS__PANEL, col = from * wide,
               cols = smaller(to * wide, p->n) - col;
     const float *w = p->w + from * p->pitch;
+    const struct cavs__gemm_provider *own = cavs__gemm();
 
     if (p->bf16)
         cavs__bf16()->gemm(p->m, cols, p->k, p->x, p->ldx, (const uint32_t *)(const void *)w,
                            p->pitch, p->y + col, p->ldy, p->accumulate);
     else
-        cavs__gemm()->gemm_panels(p->m, cols, p->k, p->x, p->ldx, w, p->pitch, p->y + col, p->ldy,
-                                  p->accumulate);
+        (p->near ? own->gemm_near : own->gemm_panels)(p->m, cols, p->k, p->x, p->ldx, w, p->pitch,
+                                                      p->y + col, p->ldy, p->accumulate);
 }
 
 /* Of the units from .. to-1 those that are panels [begin, end) of a product, the first of them

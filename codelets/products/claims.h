@@ -67,18 +67,19 @@ void cavs__claimed_evenly(cavs__claimed_work *run, const void *what, size_t byte
 /* ---- claimed_products.c ---- */
 
 /* y (m, n) = or += x (m, k) w (k, n), w in panels; bf16: in those of products of bfloat16, whose
- * pitch is in pairs. */
+ * pitch is in pairs; near: which are in L2 already. */
 struct cavs__panel_product {
     int m, n, k;
-    bool accumulate, bf16;
+    bool accumulate, bf16, near;
     const float *x, *w;
     float *y;
     ptrdiff_t ldx, pitch, ldy;
 };
 
 /* Up to CAVS__CLAIMED_PRODUCTS, one at least, none of which touches what another one writes, as
- * gemm_panels() of the provider in use, or gemm() of that of bfloat16 products, makes them; by all
- * claimants, where this thread has opened its work and what is multiplied by is large. */
+ * gemm_panels() or gemm_near() of the provider in use, or gemm() of that of bfloat16 products,
+ * makes them; by all claimants, where this thread has opened its work and what is multiplied by is
+ * large. */
 void cavs__claimed_products(int n, const struct cavs__panel_product *p);
 
 /* ---- claimed_gradient.c ---- */

@@ -150,6 +150,7 @@ const struct cavs__gemm_provider cavs__gemm_avx2 = {
     .available = available,
     .gemm = gemm,
     .gemm_panels = gemm_panels,
+    .gemm_near = gemm_near,
     .gemm_far = gemm_far,
     .gemm_far_t = gemm_far_t,
     .gemm_tn = gemm_tn,

@@ -155,6 +155,7 @@ static void in_place(const struct cavs__tiles *s, int m, int n, int k,
     t.row = 1;
     t.step = x->ld;
     t.ldb = dy->ld;
+    t.pitch = CAVS__PANEL;
     for (int p = 0; p < m && k > 0; p += ROWS) {
         t.a = x->p + p * x->ld;
         t.b = dy->p + p * dy->ld;

@@ -90,7 +90,7 @@ static void by_panels(const struct cavs__tiles *s, int rows, int cols, const flo
     const ptrdiff_t wide = at_a_time / CAVS__PANEL * pitch;
     float *const c = t.c;
 
-    t.ldb = pitch;
+    t.pitch = pitch;
     t.next_step = CAVS__LINE;
     for (int i = 0, at = way < 0 ? n - 1 : 0; i < n; i++, at += way) {
         t.b = panels + at * wide;
@@ -163,6 +163,44 @@ void cavs__tiled_gemm_panels(const struct cavs__tiles *s, int m, int n, int k, c
             t.c = y + r * ldy;
             t.load = accumulate || p > 0;
             by_panels(s, rows, n, w + (ptrdiff_t)p * CAVS__PANEL, pitch, sweep, t);
+        }
+    }
+}
+
+/* Columns that a tile of so many rows takes: no panel ends between two tiles. */
+static int near_columns(const struct cavs__tiles *s, int rows)
+{
+    const int tallest = parts_of(rows, parts_of(rows, CAVS__TILE_ROWS));
+
+    return s->panel_vecs[tallest - 1] * s->lanes;
+}
+
+/* What a tile reads is in L2 already.  So nothing is fetched, which takes an instruction for every
+ * few sums, and tiles may be as wide as two panels, which they would read too often if these came
+ * from far (h 64, 16 rows or more, in shares of the peak of a core of an Intel Xeon with AMX: .81
+ * by by_panels(), .89 here). */
+void cavs__tiled_gemm_near(const struct cavs__tiles *s, int m, int n, int k, const float *x,
+                           ptrdiff_t ldx, const float *w, ptrdiff_t pitch, float *y, ptrdiff_t ldy,
+                           bool accumulate)
+{
+    float room[ROWS * (DEPTH + CAVS__LINE)] __attribute__((aligned(64)));
+    struct cavs__tile t = {.step = 1, .ldb = CAVS__PANEL, .pitch = pitch, .ldc = ldy};
+
+    if (k <= 0 && !accumulate)
+        clear(m, n, y, ldy);
+    for (int r = 0; r < m; r += ROWS) {
+        const int rows = smaller(ROWS, m - r), wide = near_columns(s, rows);
+
+        for (int p = 0; p < k; p += DEPTH) {
+            t.depth = smaller(DEPTH, k - p);
+            t.row = ldx;
+            t.a = apart(rows, t.depth, x + r * ldx + p, &t.row, room);
+            t.load = accumulate || p > 0;
+            for (int j = 0; j < n; j += wide) {
+                t.b = w + j / CAVS__PANEL * pitch + (ptrdiff_t)p * CAVS__PANEL + j % CAVS__PANEL;
+                t.c = y + r * ldy + j;
+                cavs__tile_columns(s, rows, smaller(wide, n - j), t);
+            }
         }
     }
 }

@@ -23,8 +23,10 @@
 struct cavs__tile {
     const float *a; /* a(i, p) = a[i * row + p * step]: x as it lies, or transposed */
     ptrdiff_t row, step;
-    const float *b; /* b(p, j) = b[p * ldb + j]; in panels: ldb from one to the next */
-    ptrdiff_t ldb;
+    /* b(p, j) = b[p * ldb + j / CAVS__PANEL * pitch + j % CAVS__PANEL], from the begin of a panel
+     * on; as it lies, pitch is CAVS__PANEL. */
+    const float *b;
+    ptrdiff_t ldb, pitch;
     float *c; /* c(i, j) = c[i * ldc + j] */
     ptrdiff_t ldc;
     int depth;
@@ -69,7 +71,10 @@ struct cavs__tiles {
 
 /* ---- the products of a provider ---- */
 
-/* gemm_tiled.c: c (rows, cols) = or += a b with both as they lie; pack: with b copied, by pieces */
+/* gemm_tiled.c: c (rows, width) = or += a b with columns of b that a tile takes at a time: rows are
+ * spread evenly over tiles, 7 = 4 + 3 and not 6 + 1, as thin tiles are slow. */
+void cavs__tile_columns(const struct cavs__tiles *s, int rows, int width, struct cavs__tile t);
+/* c (rows, cols) = or += a b with both as they lie; pack: with b copied, by pieces */
 void cavs__tile_block(const struct cavs__tiles *s, int rows, int cols, struct cavs__tile t,
                       bool pack);
 void cavs__tiled_gemm(const struct cavs__tiles *s, int m, int n, int k, const float *x,
@@ -84,6 +89,9 @@ int cavs__next_tile(const struct cavs__tiles *s, int rows);
  * t.next, with t.next_step from one to the next: rows whose first `cols` columns are fetched. */
 void cavs__tile_strips(const struct cavs__tiles *s, int rows, int cols, const float *panels,
                        struct cavs__tile t);
+void cavs__tiled_gemm_near(const struct cavs__tiles *s, int m, int n, int k, const float *x,
+                           ptrdiff_t ldx, const float *w, ptrdiff_t pitch, float *y, ptrdiff_t ldy,
+                           bool accumulate);
 void cavs__tiled_gemm_panels(const struct cavs__tiles *s, int m, int n, int k, const float *x,
                              ptrdiff_t ldx, const float *w, ptrdiff_t pitch, float *y,
                              ptrdiff_t ldy, bool accumulate);
@@ -164,10 +172,13 @@ TILE_INLINE void store_tile(const vec *acc, int rows, int vecs, bool part,
     }
 }
 
+/* Vector j of a step of b: a tile may be wider than a panel. */
+#define IN_PANELS(j) (b + (j)*LANES / CAVS__PANEL * pitch + (j)*LANES % CAVS__PANEL)
+
 /* rows, vecs and part are constants in every instance below. */
 TILE_INLINE void tile(int rows, int vecs, bool part, const struct cavs__tile *t)
 {
-    const ptrdiff_t row = t->row, step = t->step, ldb = t->ldb;
+    const ptrdiff_t row = t->row, step = t->step, ldb = t->ldb, pitch = t->pitch;
     const float *a = t->a, *b = t->b;
     const int tail = t->tail;
     vec acc[CAVS__TILE_ROWS * CAVS__TILE_VECS], bp[CAVS__TILE_VECS];
@@ -180,7 +191,7 @@ TILE_INLINE void tile(int rows, int vecs, bool part, const struct cavs__tile *t)
     for (int p = t->depth; p > 0; p--) {
         UNROLL
         for (int j = 0; j < vecs; j++) {
-            bp[j] = load_at(b + j * LANES, part && j == vecs - 1, tail);
+            bp[j] = load_at(IN_PANELS(j), part && j == vecs - 1, tail);
             IN_REGISTER(bp[j]);
         }
         UNROLL
@@ -200,9 +211,6 @@ TILE_INLINE void tile(int rows, int vecs, bool part, const struct cavs__tile *t)
  * instruction can say. */
 #define THIRDS ((CAVS__PANEL_TILE_ROWS + 2) / 3)
 
-/* Vector j of a step of b: a tile may be wider than a panel. */
-#define IN_PANELS(j) (b + (j)*LANES / CAVS__PANEL * ldb + (j)*LANES % CAVS__PANEL)
-
 /* A tile's columns of a row of c. */
 TILE_INLINE void fetch_row(const float *c, int cols)
 {
@@ -214,7 +222,7 @@ TILE_INLINE void fetch_row(const float *c, int cols)
 /* The same for b in panels: whole vectors of it can be read, and what comes next is known. */
 TILE_INLINE void panel_tile(int rows, int vecs, bool part, const struct cavs__tile *t)
 {
-    const ptrdiff_t row = t->row, step = t->step, ldb = t->ldb, next_step = t->next_step;
+    const ptrdiff_t row = t->row, step = t->step, pitch = t->pitch, next_step = t->next_step;
     const float *a[THIRDS], *b = t->b, *next = t->next, *c = t->c_next;
     vec acc[CAVS__PANEL_TILE_ROWS * CAVS__PANEL_TILE_VECS], bp[CAVS__PANEL_TILE_VECS];
 
@@ -295,6 +303,12 @@ static void gemm_panels(int m, int n, int k, const float *x, ptrdiff_t ldx, cons
                         ptrdiff_t pitch, float *y, ptrdiff_t ldy, bool accumulate)
 {
     cavs__tiled_gemm_panels(&tiles, m, n, k, x, ldx, w, pitch, y, ldy, accumulate);
+}
+
+static void gemm_near(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
+                      ptrdiff_t pitch, float *y, ptrdiff_t ldy, bool accumulate)
+{
+    cavs__tiled_gemm_near(&tiles, m, n, k, x, ldx, w, pitch, y, ldy, accumulate);
 }
 
 static void gemm_tn(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy,

@@ -22,9 +22,7 @@
 #define LONG_ROW      768
 #define PANEL         64 /* most columns of a panel with as many rows */
 
-/* c (rows, width) in one panel: rows spread evenly over tiles, 7 = 4 + 3 and not 6 + 1, as thin
- * tiles are slow. */
-static void panel(const struct cavs__tiles *s, int rows, int width, struct cavs__tile t)
+void cavs__tile_columns(const struct cavs__tiles *s, int rows, int width, struct cavs__tile t)
 {
     const int vecs = parts_of(width, s->lanes);
     cavs__tile_fn *const(*fn)[CAVS__TILE_VECS];
@@ -50,7 +48,7 @@ static __attribute__((noinline)) void packed_panel(const struct cavs__tiles *s, 
         memcpy(copy + p * PANEL, t.b + p * t.ldb, (size_t)width * sizeof(*copy));
     t.b = copy;
     t.ldb = PANEL;
-    panel(s, rows, width, t);
+    cavs__tile_columns(s, rows, width, t);
 }
 
 /* c (rows, cols), rows > 0: vectors of columns spread evenly over panels, which are wider for thin
@@ -67,7 +65,7 @@ void cavs__tile_block(const struct cavs__tiles *s, int rows, int cols, struct ca
         if (pack)
             packed_panel(s, rows, width, t);
         else
-            panel(s, rows, width, t);
+            cavs__tile_columns(s, rows, width, t);
         t.b += width;
         t.c += width;
         cols -= width;
@@ -80,8 +78,13 @@ void cavs__tiled_gemm(const struct cavs__tiles *s, int m, int n, int k, const fl
                       ptrdiff_t ldx, const float *w, ptrdiff_t ldw, float *y, ptrdiff_t ldy,
                       bool accumulate)
 {
-    struct cavs__tile t = {
-        .row = ldx, .step = 1, .ldb = ldw, .c = y, .ldc = ldy, .load = accumulate};
+    struct cavs__tile t = {.row = ldx,
+                           .step = 1,
+                           .ldb = ldw,
+                           .pitch = CAVS__PANEL,
+                           .c = y,
+                           .ldc = ldy,
+                           .load = accumulate};
 
     if (k <= 0 && !accumulate)
         clear(m, n, y, ldy);

@@ -28,6 +28,31 @@ static int64_t l2_bytes(const struct cavs__plan_options *o)
     return o->l2_bytes > 0 ? o->l2_bytes : 1 << 20;
 }
 
+/* Is it multiplied by, or may it be?  What tapes do with it the plan learns as they go on. */
+static bool is_multiplied(const struct cavs__plan *p, const struct cavs_param *w)
+{
+    bool copied = false;
+
+    for (int l = 0; l < CAVS__LAYOUTS; l++)
+        copied |= p->copies[w->number][l] >= 0;
+    return !w->merged && (copied || w->dense_use || !w->lookup_use);
+}
+
+/* Rows and gradients pass through the cache, too: parameters may take most of it, not all. */
+bool cavs__weights_stay(const struct cavs__plan *p)
+{
+    const struct cavs_model *m = p->model;
+    int64_t bytes = 0;
+
+    for (int i = 0; i < m->nstored; i++) {
+        const struct cavs_param *w = m->params[i];
+
+        if (is_multiplied(p, w))
+            bytes += (int64_t)w->rows * w->cols * (int64_t)sizeof(float);
+    }
+    return (p->options.training ? 2 : 1) * bytes <= l2_bytes(&p->options) * 3 / 4;
+}
+
 int64_t cavs__far_blocks(const struct cavs__plan_options *o, const struct cavs__part *part)
 {
     int64_t most = l2_bytes(o);

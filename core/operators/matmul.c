@@ -125,6 +125,7 @@ static int emit_product(struct cavs__placer *p, const struct cavs_symbol *x,
     if (rc)
         return rc;
     s->call.panels = p->plan->options.panels;
+    s->call.near = s->call.panels && cavs__weights_stay(p->plan);
     s->call.bf16 = p->plan->options.bf16;
     s->call.device_bf16 = p->plan->options.device_bf16;
     s->v[0] = cavs__read_operand(p, x, 0);
