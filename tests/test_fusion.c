@@ -679,6 +679,31 @@ static void tiles_are_taller_the_further_away_the_weights_are(void **unused)
     assert_true(in_memory >= 32 && in_memory <= 256);
 }
 
+/* Do the products of the plan of these functions count on weights in L2? */
+static bool are_near(declaration *declare, int l2_bytes, bool training)
+{
+    struct built b = build_with(
+        declare,
+        (struct cavs__plan_options){.training = training, .panels = true, .l2_bytes = l2_bytes});
+    bool near = false;
+
+    for (int i = 0; i < b.part->nsteps; i++)
+        near |= b.part->steps[i].call.near;
+    drop(&b);
+    return near;
+}
+
+/* A weight is 256 KB, and training has it twice. */
+static void products_count_on_weights_in_l2_where_all_of_a_model_stay_there(void **unused)
+{
+    (void)unused;
+    assert_true(are_near(pushed, 1 << 20, true));
+    assert_false(are_near(pushed, 512 << 10, true));
+    assert_true(are_near(pushed, 512 << 10, false));
+    assert_false(are_near(pushed_with_another, 1 << 20, true));
+    assert_true(are_near(pushed_with_another, 2 << 20, true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -703,6 +728,7 @@ int main(void)
         cmocka_unit_test(products_for_vertices_and_for_entries_are_not_joined),
         cmocka_unit_test(sequences_have_few_operands),
         cmocka_unit_test(tiles_are_taller_the_further_away_the_weights_are),
+        cmocka_unit_test(products_count_on_weights_in_l2_where_all_of_a_model_stay_there),
     };
 
     return cmocka_run_group_tests_name("steps of a plan", tests, NULL, NULL);

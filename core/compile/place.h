@@ -257,9 +257,6 @@ void cavs__name_codelet(struct cavs__task_kind *k);
 
 /* tiles.c: rows of vertices that the part being made computes at a time. */
 int cavs__tile_rows(const struct cavs__placer *p);
-/* Do all parameters that rows are multiplied by, in the copies that products read, stay in the
- * second-level cache from batch to batch? */
-bool cavs__weights_stay(const struct cavs__plan *p);
 /* Bytes of the largest parameter of which each row of the part selects a block, if that
  * does not stay in the second-level cache; else 0. */
 int64_t cavs__far_blocks(const struct cavs__plan_options *o, const struct cavs__part *part);

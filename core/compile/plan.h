@@ -179,6 +179,9 @@ void cavs__plan_destroy(struct cavs__plan *p);
  * the plan is without: a copy is added if there is none yet.  An error code, reported, if there is
  * no memory. */
 int cavs__plan_weights(struct cavs__plan *p, const struct cavs_param *w, enum cavs__layout layout);
+/* tiles.c: do all parameters that rows are multiplied by, in the copies that products read, stay in
+ * the second-level cache from batch to batch? */
+bool cavs__weights_stay(const struct cavs__plan *p);
 /* kinds.c: the kind of the stage's chain in that phase; NULL: there is none. */
 struct cavs__task_kind *cavs__find_chain(const struct cavs__stage_plan *sp, enum cavs__phase phase);
 /* recorded.c: the plan grows by the operators of a tape, a stage for it with a function each. */

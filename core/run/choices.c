@@ -87,8 +87,9 @@ static void explain_products(FILE *out, const struct cavs_session *s)
         explain_bf16(out, s);
         return;
     }
-    fprintf(out, "products: %s%s\n", cavs__gemm()->name,
-            s->plan->options.panels ? ", weights kept in panels besides" : ", weights as they lie");
+    fprintf(out, "products: %s%s%s\n", cavs__gemm()->name,
+            s->plan->options.panels ? ", weights kept in panels besides" : ", weights as they lie",
+            s->plan->options.panels && cavs__weights_stay(s->plan) ? ", which stay in L2" : "");
     if (s->plan->options.device_bf16)
         fprintf(out, "products by the library of a device: operands rounded to bfloat16, sums in "
                      "float32\n");
