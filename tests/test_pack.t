@@ -181,7 +181,7 @@ while IFS='|' read -r form train dev words cut program options; do
         "$apps/cavs-pack" $form "$dev" "$work/dev.cavs" --quiet $cut --like "$work/train.cavs"
     packed=$?
     # shellcheck disable=SC2086
-    run $program $small $options --train "$data/$train" --dev "$dev"
+    run $program $small $words $options --train "$data/$train" --dev "$dev"
     results >"$work/text"
     said=$(cat "$work/status")
     # shellcheck disable=SC2086
@@ -189,7 +189,7 @@ while IFS='|' read -r form train dev words cut program options; do
     results >"$work/packed"
     [ "$packed" -eq 0 ] && [ "$said" -eq 0 ] && status_is 0 && grep -q 'loss [0-9]' "$work/text" &&
         cmp "$work/text" "$work/packed" >&2
-    ok $? "$program $options: the same on packed $form"
+    ok $? "$program $words $options: the same on packed $form"
 done <<'END'
 brackets|mini.txt|mini-dev.txt|||tree_lstm|--cell bench
 brackets|mini.txt|mini-dev.txt|||tree_lstm|--cell nary
@@ -197,12 +197,12 @@ brackets|mini.txt|mini-dev.txt|||tree_lstm|--cell childsum
 brackets|mini-any.txt|mini-any.txt|||tree_lstm|--cell childsum
 brackets|mini-wide.txt|mini-wide.txt|||tree_lstm|--cell childsum
 threefile|mini-three|mini-three|||tree_lstm|--cell childsum
-brackets|mini.txt|mini-dev.txt|--min-count 2||tree_lstm|--min-count 2
-text|mini-text.txt|mini-text-dev.txt|--words 5||var_lstm|--words 5
+brackets|mini.txt|mini-dev.txt|--min-count 2||tree_lstm|
+text|mini-text.txt|mini-text-dev.txt|--words 5||var_lstm|
 text|mini-text.txt|mini-text-dev.txt||--steps 4|fixed_lstm|--steps 4
-tagged|mini-tags.txt|mini-tags-dev.txt|--min-count 2||bilstm_tagger|--min-count 2
-conllu|mini.conllu|mini-dev.conllu|--min-count 2||dep_tree_lstm|--min-count 2
-conllu|mini.conllu|mini-dev.conllu|||dep_tree_lstm|--min-count 1
+tagged|mini-tags.txt|mini-tags-dev.txt|--min-count 2||bilstm_tagger|
+conllu|mini.conllu|mini-dev.conllu|--min-count 2||dep_tree_lstm|
+conllu|mini.conllu|mini-dev.conllu|--min-count 1||dep_tree_lstm|
 END
 
 # what --packed-dev has to be, by program
@@ -243,6 +243,13 @@ for program in tree_lstm var_lstm bilstm_tagger dep_tree_lstm; do
     run $program --packed-dev "$work/any.cavs"
     status_is 2 && said "--packed-dev and --packed-test want --packed"
     ok $? "$program: --packed-dev alone"
+done
+
+for given in "var_lstm --words" "bilstm_tagger --min-count" "dep_tree_lstm --min-count"; do
+    # shellcheck disable=SC2086
+    run $given 3 --packed "$work/any.cavs"
+    status_is 2 && said "--packed $work/any.cavs has its words in it: give ${given#* } to cavs-pack"
+    ok $? "$given beside --packed"
 done
 
 echo "1..$count"

@@ -205,6 +205,17 @@ struct app_options app_options_defaults(void)
 
 /* ---- together -------------------------------------------------------------------------------- */
 
+/* Words of packed data are numbers already. */
+static void check_packed(const struct app_options *o, const struct option_list *l)
+{
+    static const char *const choosing[] = {"min-count", "words"};
+
+    for (size_t i = 0; o->packed[APP_TRAIN] && i < sizeof choosing / sizeof *choosing; i++)
+        if (options_given(l, choosing[i]))
+            options_mistake("--packed %s has its words in it: give --%s to cavs-pack",
+                            o->packed[APP_TRAIN], choosing[i]);
+}
+
 static void check_sets(const struct app_options *o)
 {
     for (int i = 0; i < APP_SETS; i++)
@@ -287,6 +298,7 @@ void app_options_check(struct app_options *o, const struct option_list *l)
     check_scheduler(o->runtime.scheduler);
     check_devices(&o->runtime);
     check_sets(o);
+    check_packed(o, l);
     check_start(o);
     if (o->infer && !options_given(l, "epochs"))
         o->epochs = 1;
