@@ -113,7 +113,7 @@ ok $? "a source longer than any in training is answered, too"
 while IFS='|' read -r arguments message; do
     # shellcheck disable=SC2086
     run seq2seq --init "$model" --epochs 0 $arguments
-    status_is 1 && said "$message" && said "$model"
+    status_is 2 && said "$message" && said "$model"
     ok $? "a model with another $arguments"
 done <<'END'
 --task add|task
