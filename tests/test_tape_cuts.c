@@ -150,7 +150,7 @@ static int record_tanh(struct cavs_tape *t, int i, void *user)
  * cavs_tape_record() has recorded. */
 static void check_ends(bool side_by_side, bool resumed)
 {
-    struct cavs_symbol *x, *y;
+    struct cavs_symbol *x = NULL, *y;
     struct scene a;
 
     open_scene(&a);
