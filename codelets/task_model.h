@@ -46,7 +46,8 @@ struct cavs__device_work cavs__task_device_work(struct starpu_task *task);
 #ifdef CAVS_SIMULATED
 /* simulated_time.c: makes the model give what the history of its name says. */
 void cavs__simulate_model(struct starpu_perfmodel *model, const struct cavs__task_measure *measure);
-/* Sets what a worker spends on each task besides the task's own work, in microseconds. */
+/* Sets what a CPU worker, and a device, spends on each task besides the task's own work, in
+ * microseconds. */
 void cavs__simulate_overhead(double us, double device_us);
 #endif
 

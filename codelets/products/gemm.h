@@ -50,7 +50,7 @@ struct cavs__gemm_provider {
     /* The same with w in panels (panels.h), `pitch` from one to the next; NULL: it has none. */
     void (*gemm_panels)(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
                         ptrdiff_t pitch, float *y, ptrdiff_t ldy, bool accumulate);
-    /* The same of panels that are in L2 already; NULL: it has none. */
+    /* The same of panels that are in L2 already; NULL where gemm_panels() is. */
     void (*gemm_near)(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
                       ptrdiff_t pitch, float *y, ptrdiff_t ldy, bool accumulate);
     /* gemm() of at most CAVS__FAR_ROWS rows and a depth of at most CAVS__FAR_DEPTH, for a w that

@@ -6,6 +6,7 @@
  * for all tiles but the first.  While tiles work on a panel they fetch the next one into L2, a
  * cache line at each step, so that no product waits for L3 (n 1536, k 1024, 64 rows on a core of
  * an Intel Xeon with AMX: 177 GFLOP/s without that, 182 with it, of 190; 16 rows: 139 and 164).
+ * Where w is in L2 anyway they fetch nothing.
  */
 #include "codelets/products/blocks.h"
 #include "codelets/products/gemm_tile.h"
@@ -142,10 +143,30 @@ static const float *apart(int rows, int cols, const float *x, ptrdiff_t *ld, flo
     return room;
 }
 
+/* by_panels() of panels that are in L2 already.  So nothing is fetched, which takes an instruction for
+ * every few sums, and tiles may be as wide as two panels, which they would read too often if these
+ * came from far (h 64, 16 rows or more, in shares of the peak of a core of an Intel Xeon with AMX:
+ * .81 by by_panels(), .89 here).  No panel ends between two tiles. */
+static void by_near_panels(const struct cavs__tiles *s, int rows, int cols, const float *panels,
+                           ptrdiff_t pitch, struct cavs__tile t)
+{
+    const int tallest = parts_of(rows, parts_of(rows, CAVS__TILE_ROWS)),
+              wide = s->panel_vecs[tallest - 1] * s->lanes;
+    float *const c = t.c;
+
+    t.ldb = CAVS__PANEL;
+    t.pitch = pitch;
+    for (int j = 0; j < cols; j += wide) {
+        t.b = panels + j / CAVS__PANEL * pitch + j % CAVS__PANEL;
+        t.c = c + j;
+        cavs__tile_columns(s, rows, smaller(wide, cols - j), t);
+    }
+}
+
 /* y (m, n) = or += x (m, k) w (k, n) */
 void cavs__tiled_gemm_panels(const struct cavs__tiles *s, int m, int n, int k, const float *x,
                              ptrdiff_t ldx, const float *w, ptrdiff_t pitch, float *y,
-                             ptrdiff_t ldy, bool accumulate)
+                             ptrdiff_t ldy, bool accumulate, bool near)
 {
     float room[ROWS * (DEPTH + CAVS__LINE)] __attribute__((aligned(64)));
     struct cavs__tile t = {.step = 1, .ldc = ldy};
@@ -154,7 +175,7 @@ void cavs__tiled_gemm_panels(const struct cavs__tiles *s, int m, int n, int k, c
         clear(m, n, y, ldy);
     for (int r = 0; r < m; r += ROWS) {
         const int rows = smaller(ROWS, m - r);
-        const enum sweep sweep = next_sweep(w);
+        const enum sweep sweep = near ? FORTH : next_sweep(w);
 
         for (int p = 0; p < k; p += DEPTH) {
             t.depth = smaller(DEPTH, k - p);
@@ -162,45 +183,10 @@ void cavs__tiled_gemm_panels(const struct cavs__tiles *s, int m, int n, int k, c
             t.a = apart(rows, t.depth, x + r * ldx + p, &t.row, room);
             t.c = y + r * ldy;
             t.load = accumulate || p > 0;
-            by_panels(s, rows, n, w + (ptrdiff_t)p * CAVS__PANEL, pitch, sweep, t);
-        }
-    }
-}
-
-/* Columns that a tile of so many rows takes: no panel ends between two tiles. */
-static int near_columns(const struct cavs__tiles *s, int rows)
-{
-    const int tallest = parts_of(rows, parts_of(rows, CAVS__TILE_ROWS));
-
-    return s->panel_vecs[tallest - 1] * s->lanes;
-}
-
-/* What a tile reads is in L2 already.  So nothing is fetched, which takes an instruction for every
- * few sums, and tiles may be as wide as two panels, which they would read too often if these came
- * from far (h 64, 16 rows or more, in shares of the peak of a core of an Intel Xeon with AMX: .81
- * by by_panels(), .89 here). */
-void cavs__tiled_gemm_near(const struct cavs__tiles *s, int m, int n, int k, const float *x,
-                           ptrdiff_t ldx, const float *w, ptrdiff_t pitch, float *y, ptrdiff_t ldy,
-                           bool accumulate)
-{
-    float room[ROWS * (DEPTH + CAVS__LINE)] __attribute__((aligned(64)));
-    struct cavs__tile t = {.step = 1, .ldb = CAVS__PANEL, .pitch = pitch, .ldc = ldy};
-
-    if (k <= 0 && !accumulate)
-        clear(m, n, y, ldy);
-    for (int r = 0; r < m; r += ROWS) {
-        const int rows = smaller(ROWS, m - r), wide = near_columns(s, rows);
-
-        for (int p = 0; p < k; p += DEPTH) {
-            t.depth = smaller(DEPTH, k - p);
-            t.row = ldx;
-            t.a = apart(rows, t.depth, x + r * ldx + p, &t.row, room);
-            t.load = accumulate || p > 0;
-            for (int j = 0; j < n; j += wide) {
-                t.b = w + j / CAVS__PANEL * pitch + (ptrdiff_t)p * CAVS__PANEL + j % CAVS__PANEL;
-                t.c = y + r * ldy + j;
-                cavs__tile_columns(s, rows, smaller(wide, n - j), t);
-            }
+            if (near)
+                by_near_panels(s, rows, n, w + (ptrdiff_t)p * CAVS__PANEL, pitch, t);
+            else
+                by_panels(s, rows, n, w + (ptrdiff_t)p * CAVS__PANEL, pitch, sweep, t);
         }
     }
 }

@@ -89,12 +89,10 @@ int cavs__next_tile(const struct cavs__tiles *s, int rows);
  * t.next, with t.next_step from one to the next: rows whose first `cols` columns are fetched. */
 void cavs__tile_strips(const struct cavs__tiles *s, int rows, int cols, const float *panels,
                        struct cavs__tile t);
-void cavs__tiled_gemm_near(const struct cavs__tiles *s, int m, int n, int k, const float *x,
-                           ptrdiff_t ldx, const float *w, ptrdiff_t pitch, float *y, ptrdiff_t ldy,
-                           bool accumulate);
+/* near: panels are in L2 already. */
 void cavs__tiled_gemm_panels(const struct cavs__tiles *s, int m, int n, int k, const float *x,
                              ptrdiff_t ldx, const float *w, ptrdiff_t pitch, float *y,
-                             ptrdiff_t ldy, bool accumulate);
+                             ptrdiff_t ldy, bool accumulate, bool near);
 
 /* gemm_long.c */
 void cavs__tiled_gemm_tn(const struct cavs__tiles *s, int m, int n, int k,
@@ -302,13 +300,13 @@ static void gemm(int m, int n, int k, const float *x, ptrdiff_t ldx, const float
 static void gemm_panels(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
                         ptrdiff_t pitch, float *y, ptrdiff_t ldy, bool accumulate)
 {
-    cavs__tiled_gemm_panels(&tiles, m, n, k, x, ldx, w, pitch, y, ldy, accumulate);
+    cavs__tiled_gemm_panels(&tiles, m, n, k, x, ldx, w, pitch, y, ldy, accumulate, false);
 }
 
 static void gemm_near(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
                       ptrdiff_t pitch, float *y, ptrdiff_t ldy, bool accumulate)
 {
-    cavs__tiled_gemm_near(&tiles, m, n, k, x, ldx, w, pitch, y, ldy, accumulate);
+    cavs__tiled_gemm_panels(&tiles, m, n, k, x, ldx, w, pitch, y, ldy, accumulate, true);
 }
 
 static void gemm_tn(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy,
