@@ -46,7 +46,7 @@ enum { FAR = 128 * 1024 /* numbers */ };
 
 bool cavs__copy_is_far(int rows, int cols)
 {
-    return (int64_t)rows * cols >= FAR;
+    return cavs__past_caches_pays() && (int64_t)rows * cols >= FAR;
 }
 
 /* Writes n numbers to a place at the begin of a cache line, past the caches. */

@@ -33,9 +33,9 @@ struct cavs__copy {
     bool far; /* panels go to memory past the caches; cavs__copies_end() comes last */
 };
 
-/* Should a copy of so many numbers go past the caches?  It has left those that are a core's own
- * before it is read, and then writing it must not wait for lines of it that other cores may
- * have. */
+/* Should a copy of so many numbers go past the caches, on this processor?  It has left those that
+ * are a core's own before it is read, and then writing it must not wait for lines of it that other
+ * cores may have. */
 bool cavs__copy_is_far(int rows, int cols);
 
 /* Brings rows [r, r + rows) and columns [c, c + cols) of w up to date in its copy; w(r, c) is the
