@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The stand-ins for NVIDIA's libraries (tests/cuda/gpu.h) have all that StarPU and the library call, under the names
-# and versions that NVIDIA gives them, and notice what a GPU's user may do wrong. With CAVS_TEST_CUDA=DIR names and
+# and versions that NVIDIA gives them, and notice what a GPU's user may do wrong. With CAVS_TEST_TOOLKIT=DIR names and
 # versions of another toolkit are looked at, too: of CUDA 12, where this is built with 13.
 
 build=${abs_top_builddir:-.}
@@ -81,17 +81,17 @@ named() {
 named "$gpus" $(ldd "$gpus/no_driver" "$starpu" | sed -n 's/.* => \(.*lib\(cu\|nvrtc\).*\) (.*/\1/p' | sort -u)
 ok $? "what the stand-ins have is called as in the toolkit" "$work/unknown"
 
-if [ -n "$CAVS_TEST_CUDA" ]; then
-    CUDA_CFLAGS="-isystem $CAVS_TEST_CUDA/include" CUDA_LIBS="-L$CAVS_TEST_CUDA/lib64" "$source/tests/cuda/build" \
-        "$work/other" >"$work/out" 2>&1 && named "$work/other" "$CAVS_TEST_CUDA"/lib64/lib*.so.*
-    ok $? "and as in the one in $CAVS_TEST_CUDA, with its headers" "$work/unknown"
+if [ -n "$CAVS_TEST_TOOLKIT" ]; then
+    CUDA_CFLAGS="-isystem $CAVS_TEST_TOOLKIT/include" CUDA_LIBS="-L$CAVS_TEST_TOOLKIT/lib64" "$source/tests/cuda/build" \
+        "$work/other" >"$work/out" 2>&1 && named "$work/other" "$CAVS_TEST_TOOLKIT"/lib64/lib*.so.*
+    ok $? "and as in the one in $CAVS_TEST_TOOLKIT, with its headers" "$work/unknown"
     # before 13 the header says which version of a function is meant
     sed 's/\(_v2\)*@.*//' "$work/there" | sort -u >"$work/names"
     symbols "$work/other"/lib* | sed 's/\(_v2\)*@.*//' | sort -u | comm -3 "$work/names" - >"$work/unknown"
     [ ! -s "$work/unknown" ]
     ok $? "all of it is there, too" "$work/unknown"
 else
-    skip "as in another toolkit" "none in CAVS_TEST_CUDA"
+    skip "as in another toolkit" "none in CAVS_TEST_TOOLKIT"
 fi
 
 # --- what is never called ----------------------------------------------------------------------------
