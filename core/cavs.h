@@ -934,8 +934,8 @@ struct cavs_session_options {
      * many rows. */
     enum cavs_precision precision;
     /** Megabytes for what was prepared of batches that come again: the same samples of the same
-     * data in the same order, as in a development set that is evaluated after every epoch.  0:
-     * every batch is prepared anew. */
+     * data in the same order, as in a development set that is evaluated after every epoch.  With 0,
+     * with devices and with several ranks every batch is prepared anew. */
     int keep_mb;
     bool inference; /**< forward only: nothing is kept for a backward pass, and there is no state of
                      * an optimizer */
