@@ -8,14 +8,34 @@
 
 #include "tests/random.h"
 
-void draw_seeds(const int range[2], void (*run)(uint64_t seed))
+int draw_tests(struct CMUnitTest *to, struct CMUnitTest each, int n)
 {
+    static uint64_t seeds[DRAW_SEEDS];
+    static char names[DRAW_SEEDS][32];
     const char *only = getenv("CAVS_TEST_SEED");
+    uint64_t first = 0, last = (uint64_t)n - 1;
+    char *end;
 
-    if (only)
-        run((uint64_t)atoll(only));
-    for (int i = range[0]; i < range[1] && !only; i++)
-        run((uint64_t)i);
+    if (only) {
+        first = last = strtoull(only, &end, 10);
+        if (*end == '-')
+            last = strtoull(end + 1, NULL, 10);
+    }
+    for (n = 0; n < DRAW_SEEDS && first + (uint64_t)n <= last; n++) {
+        seeds[n] = first + (uint64_t)n;
+        snprintf(names[n], sizeof names[n], "%s %llu", each.name, (unsigned long long)seeds[n]);
+        to[n] = each;
+        to[n].name = names[n];
+        to[n].initial_state = &seeds[n];
+    }
+    return n;
+}
+
+uint64_t draw_seed(void **state)
+{
+    const uint64_t *seed = *state;
+
+    return *seed;
 }
 
 int draw_pick(struct draw *d, int n)

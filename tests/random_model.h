@@ -4,11 +4,15 @@
 #ifndef CAVS_TESTS_RANDOM_MODEL_H
 #define CAVS_TESTS_RANDOM_MODEL_H
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
 
 #include "core/declare/model.h"
 
-enum { DRAW_POOL = 60, DRAW_SAMPLES = 6, DRAW_STAGES = 5 };
+enum { DRAW_POOL = 60, DRAW_SAMPLES = 6, DRAW_STAGES = 5, DRAW_SEEDS = 3000 };
 
 /* Everything that is drawn for one model; a seed is the whole of it. */
 struct draw {
@@ -29,8 +33,12 @@ struct draw {
 
 /* 0 .. n-1 */
 int draw_pick(struct draw *d, int n);
-/* Runs the seeds from range[0] to range[1] - 1, or the one of CAVS_TEST_SEED alone. */
-void draw_seeds(const int range[2], void (*run)(uint64_t seed));
+/* Makes of `each` a test for every seed from 0 to n - 1 or, with CAVS_TEST_SEED=FIRST or
+ * FIRST-LAST, for those, at most DRAW_SEEDS: one that fails keeps no other from being tried.  How
+ * many. */
+int draw_tests(struct CMUnitTest *to, struct CMUnitTest each, int n);
+/* That of the running test. */
+uint64_t draw_seed(void **state);
 /* Declares d->m, which is not finished then: a graph with functions by number of children, then
  * perhaps stages over earlier ones and other graphs. */
 void draw_model(struct draw *d);

@@ -5,7 +5,7 @@
  *
  * A number is a whole test: it draws the stages, the functions, their operators, the graphs and
  * the session's options. CAVS_TEST_LONG=1 tries many more numbers; CAVS_TEST_SEED=N just that one,
- * and CAVS_TEST_EXPLAIN=1 shows its tasks.
+ * and CAVS_TEST_SEED=N-M those; CAVS_TEST_EXPLAIN=1 shows its tasks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,25 +99,17 @@ static void run_seed(uint64_t seed)
     trial_close(&t);
 }
 
-static void random_models(void **state)
+static void random_model(void **state)
 {
-    draw_seeds(*state, run_seed);
+    run_seed(draw_seed(state));
 }
 
 int main(void)
 {
-    enum { PARTS = 10 };
-    static int ranges[PARTS][2];
-    static char names[PARTS][32];
-    struct CMUnitTest tests[PARTS];
-    int total = getenv("CAVS_TEST_LONG") ? MANY : FEW;
-    for (int i = 0; i < PARTS; i++) {
-        ranges[i][0] = total * i / PARTS;
-        ranges[i][1] = total * (i + 1) / PARTS;
-        snprintf(names[i], sizeof names[i], "models %d to %d", ranges[i][0], ranges[i][1] - 1);
-        tests[i] = (struct CMUnitTest){
-            .name = names[i], .test_func = random_models, .initial_state = ranges[i]};
-    }
-    return cmocka_run_group_tests_name("random models", tests, trial_runtime_up,
-                                       trial_runtime_down);
+    static struct CMUnitTest tests[DRAW_SEEDS];
+    int n = draw_tests(tests, (struct CMUnitTest){.name = "model", .test_func = random_model},
+                       getenv("CAVS_TEST_LONG") ? MANY : FEW);
+
+    return _cmocka_run_group_tests("random models", tests, (size_t)n, trial_runtime_up,
+                                   trial_runtime_down);
 }

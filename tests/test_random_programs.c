@@ -7,7 +7,7 @@
  * A number is a whole test: it draws the parameters, the bodies of loops, what some recordings do
  * with them, what else is done between and amid these, and the options of the session and the tape.
  * CAVS_TEST_LONG=1 tries many more numbers; CAVS_TEST_SEED=N just that one, and
- * CAVS_TEST_EXPLAIN=1 shows what it records.
+ * CAVS_TEST_SEED=N-M those; CAVS_TEST_EXPLAIN=1 shows what they record.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,9 +138,9 @@ static void run_seed(uint64_t seed)
     program_family_close(&a);
 }
 
-static void random_programs(void **state)
+static void random_program(void **state)
 {
-    draw_seeds(*state, run_seed);
+    run_seed(draw_seed(state));
 }
 
 static void everything_was_drawn(void **unused)
@@ -151,25 +151,13 @@ static void everything_was_drawn(void **unused)
 
 int main(void)
 {
-    enum { MOST_PARTS = 200 }; /* the first seed that fails ends a part */
-    static int ranges[MOST_PARTS][2];
-    static char names[MOST_PARTS][32];
-    static struct CMUnitTest tests[MOST_PARTS + 1];
-    bool longer = getenv("CAVS_TEST_LONG");
-    int total = longer ? MANY : FEW, parts = longer ? MOST_PARTS : FEW;
+    static struct CMUnitTest tests[DRAW_SEEDS + 1];
+    const struct CMUnitTest each = {
+        .name = "program", .test_func = random_program, .teardown_func = close_present};
+    int n = draw_tests(tests, each, getenv("CAVS_TEST_LONG") ? MANY : FEW);
 
-    for (int i = 0; i < parts; i++) {
-        ranges[i][0] = total * i / parts;
-        ranges[i][1] = total * (i + 1) / parts;
-        snprintf(names[i], sizeof names[i], "programs %d to %d", ranges[i][0], ranges[i][1] - 1);
-        tests[i] = (struct CMUnitTest){.name = names[i],
-                                       .test_func = random_programs,
-                                       .teardown_func = close_present,
-                                       .initial_state = ranges[i]};
-    }
-    tests[parts] = (struct CMUnitTest)cmocka_unit_test(everything_was_drawn);
+    if (ALL_SEEN && !getenv("CAVS_TEST_SEED"))
+        tests[n++] = (struct CMUnitTest)cmocka_unit_test(everything_was_drawn);
     trial_compile(false);
-    return _cmocka_run_group_tests("random programs", tests,
-                                   getenv("CAVS_TEST_SEED") ? 1 : (size_t)parts + ALL_SEEN, NULL,
-                                   NULL);
+    return _cmocka_run_group_tests("random programs", tests, (size_t)n, NULL, NULL);
 }

@@ -10,7 +10,8 @@
  * What is rewritten while a model is declared is switched off here by standing between the library
  * and its own functions (the linker's --wrap, in tests/local.mk).
  *
- * CAVS_TEST_LONG=1 tries many more random models; CAVS_TEST_SEED=N just that one.
+ * CAVS_TEST_LONG=1 tries many more random models; CAVS_TEST_SEED=N just that one,
+ * and CAVS_TEST_SEED=N-M those.
  */
 #include <math.h>
 #include <stdio.h>
@@ -316,15 +317,9 @@ static void run_seed(uint64_t number)
     check_rewritings(&a, texts);
 }
 
-static void random_models(void **state)
+static void random_model(void **state)
 {
-    const char *only = getenv("CAVS_TEST_SEED");
-    int n = getenv("CAVS_TEST_LONG") ? MANY : FEW;
-    (void)state;
-    for (int i = 0; i < n && !only; i++)
-        run_seed((uint64_t)i);
-    if (only)
-        run_seed((uint64_t)atoll(only));
+    run_seed(draw_seed(state));
 }
 
 /* All of this would say nothing of a pass that did nothing. */
@@ -339,23 +334,18 @@ static void all_passes_rewrite(void **state)
         fail_msg("%ld pairs of vertices shared something", pairs);
 }
 
-static const char *name(int i)
-{
-    return i < zoo_count() ? zoo_at(i)->name : i == zoo_count() ? "random models" : "all passes";
-}
-
-static void *state(int i)
-{
-    return i < zoo_count() ? (void *)zoo_at(i) : NULL;
-}
-
 int main(void)
 {
-    int n = zoo_count() + 2, failed;
-    struct CMUnitTest *tests = trial_tests(n, name, zoo, state);
-    tests[n - 2].test_func = random_models;
-    tests[n - 1].test_func = all_passes_rewrite;
-    failed = _cmocka_run_group_tests("rewritings", tests, (size_t)n, NULL, NULL);
-    free(tests);
-    return failed;
+    enum { MOST = DRAW_SEEDS + 200 };
+    static struct CMUnitTest tests[MOST];
+    int n = zoo_count();
+
+    assert_in_range(n, 0, MOST - DRAW_SEEDS - 1);
+    for (int i = 0; i < n; i++)
+        tests[i] = (struct CMUnitTest){
+            .name = zoo_at(i)->name, .test_func = zoo, .initial_state = (void *)zoo_at(i)};
+    n += draw_tests(&tests[n], (struct CMUnitTest){.name = "model", .test_func = random_model},
+                    getenv("CAVS_TEST_LONG") ? MANY : FEW);
+    tests[n++] = (struct CMUnitTest)cmocka_unit_test(all_passes_rewrite);
+    return _cmocka_run_group_tests("rewritings", tests, (size_t)n, NULL, NULL);
 }
