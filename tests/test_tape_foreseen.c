@@ -150,10 +150,70 @@ static void what_workers_have_found_shows_in_no_bit(void **unused)
     }
 }
 
+/* ---- what was asked for too late ---- */
+
+/* Steps, of which a loss reads the last one; its sum is inside of a block. */
+static int record_sums(struct cavs_tape *t, int i, void *user)
+{
+    struct scene *x = user;
+    struct cavs_param *E = cavs_model_find_param(x->m, "E"), *U = cavs_model_find_param(x->m, "U");
+    struct cavs_function *f = cavs_tape_function(t);
+    struct cavs_symbol *h = cavs_constant(f, WIDTH, 0);
+
+    for (int k = 0; k < 2 + i % 5; k++) {
+        x->h[i] = cavs_add(cavs_lookup(E, cavs_tape_id(t, (i + k) % WORDS)), cavs_matmul(h, U));
+        h = cavs_tanh(x->h[i]);
+    }
+    tape_scene_classify(t, f, h, cavs_model_find_param(x->m, "V"), i % CLASSES);
+    return 0;
+}
+
+/* What the sums are after a recording. */
+static int ask_for_sums(struct scene *x, float *values)
+{
+    float *rows[SAMPLES];
+
+    for (int i = 0; i < SAMPLES; i++)
+        rows[i] = values + (ptrdiff_t)i * WIDTH;
+    check_ok(cavs_tape_begin(x->t, CAVS_TAPE_TRAIN));
+    check_ok(cavs_tape_record(x->t, SAMPLES, record_sums, x));
+    check_ok(cavs_tape_finish(x->t));
+    return cavs_tape_values(x->t, SAMPLES, x->h, rows);
+}
+
+/* Two recordings later than the first in blocks, which has found out that they are wanted. */
+static int64_t ask_late(int workers, float *values)
+{
+    struct scene x = open_scene(workers);
+    int64_t taken;
+
+    for (int i = 0; i < BATCHES / 4; i++) {
+        check_ok(cavs_tape_begin(x.t, CAVS_TAPE_TRAIN));
+        check_ok(cavs_tape_record(x.t, SAMPLES, record_sums, &x));
+        check_ok(cavs_tape_finish(x.t));
+    }
+    taken = x.t->foreseen.taken;
+    check_refused(ask_for_sums(&x, values), CAVS_ESTATE, "inside of a block", NULL);
+    check_ok(ask_for_sums(&x, values));
+    close_scene(&x);
+    return taken;
+}
+
+static void what_was_asked_for_too_late_is_kept_by_workers_too(void **unused)
+{
+    static float one[SAMPLES * WIDTH], several[SAMPLES * WIDTH];
+
+    (void)unused;
+    assert_int_equal(ask_late(1, one), 0);
+    assert_true(ask_late(3, several) > 0);
+    assert_memory_equal(several, one, sizeof one);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_workers_have_found_shows_in_no_bit),
+        cmocka_unit_test(what_was_asked_for_too_late_is_kept_by_workers_too),
     };
 
     trial_compile(false);

@@ -50,11 +50,20 @@ void cavs__foresee_free(struct cavs__scribe *s)
     free(s->times);
 }
 
+/* The marks that recording has made of a symbol, where there are others by now. */
+static unsigned recorded_marks(const struct cavs__recording *r, int32_t symbol)
+{
+    int32_t site = r->entries[symbol].site;
+    bool asked = site >= 0 && r->sites.all[site].asked;
+
+    return CAVS__SUMMED_UP | CAVS__SOURCE | (asked ? CAVS__READ_OUTSIDE : 0);
+}
+
 /* Takes back the marks that needed.c has made, from this symbol on to that. */
 static void unmark(struct cavs__recording *r, int32_t first, int32_t end)
 {
     for (int32_t i = first; i < end; i++)
-        r->marks[i] &= CAVS__SUMMED_UP | CAVS__SOURCE;
+        r->marks[i] &= recorded_marks(r, i);
 }
 
 /* Makes a vertex of the symbol that the list begins with, which is a run by itself.  How many
