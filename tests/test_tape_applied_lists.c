@@ -475,6 +475,62 @@ static void workers_do_not_show_in_the_bits_of_applied_lists(void **unused)
     assert_int_equal(trial_runtime_up(NULL), 0);
 }
 
+/* ---- lists that are there no more ---- */
+
+/* A list of words behind so many other symbols. */
+static struct cavs_symbol *list_words(struct scene *a, int before)
+{
+    struct cavs_symbol *word[3];
+
+    for (int i = 0; i < before; i++)
+        cavs_tape_id(a->t, 0);
+    for (int i = 0; i < 3; i++)
+        word[i] = cavs_tape_id(a->t, i);
+    return cavs_tape_list(a->t, 3, word);
+}
+
+static struct vertex apply_bag(struct scene *a, struct cavs_symbol *words)
+{
+    struct cavs_named in = {"words", words};
+    struct cavs_symbol *child = cavs_constant(cavs_tape_function(a->t), 2 * WIDTH, 0);
+
+    return applied(a, a->bag, &in, 1, &child);
+}
+
+/* Of a recording long ago, whose memory has other numbers by now; and one that was taken back. */
+static void a_list_that_is_there_no_more_is_refused(void **unused)
+{
+    static float row[1 << 12];
+    struct cavs_symbol *words = NULL;
+    struct scene a;
+    int64_t mark;
+
+    (void)unused;
+    for (size_t j = 0; j < sizeof row / sizeof *row; j++)
+        row[j] = 1;
+    open_scene(&a, trial_runtime, 0);
+    for (int i = 0; i < 3; i++) {
+        check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
+        assert_non_null(cavs_tape_sample(a.t));
+        if (i == 0)
+            words = list_words(&a, MANY);
+        else
+            assert_non_null(cavs_tape_row(a.t, sizeof row / sizeof *row, row));
+    }
+    assert_null(apply_bag(&a, words).state);
+    check_refused(cavs_tape_finish(a.t), CAVS_ESTATE, "input words", "long ago", NULL);
+
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
+    assert_non_null(cavs_tape_sample(a.t));
+    list_words(&a, 0);
+    mark = cavs_tape_mark(a.t);
+    words = list_words(&a, 0);
+    check_ok(cavs_tape_rewind(a.t, mark));
+    assert_null(apply_bag(&a, words).state);
+    check_refused(cavs_tape_finish(a.t), CAVS_ESTATE, "input words", "was taken back", NULL);
+    close_scene(&a);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -486,6 +542,7 @@ int main(void)
         cmocka_unit_test(entries_beside_a_child_that_is_missing_read_zeros),
         cmocka_unit_test(a_child_of_another_width_is_told),
         cmocka_unit_test(workers_do_not_show_in_the_bits_of_applied_lists),
+        cmocka_unit_test(a_list_that_is_there_no_more_is_refused),
     };
 
     trial_compile(false);

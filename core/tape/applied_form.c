@@ -2,6 +2,7 @@
 /* applied_form.c - which unfolding of a declared function an application takes; see unfolded.h.  A
  * function is unfolded once for each list of codes: one code for each input of its stage, and one
  * for each child. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/array.h"
@@ -20,6 +21,18 @@ struct cavs_symbol *cavs__applied_input(const struct cavs__applying *w,
     return NULL;
 }
 
+/* Is x of the present recording?  What another list has may be there no more. */
+static bool is_present(const struct cavs__applying *w, const struct cavs__input *input,
+                       const struct cavs_symbol *x)
+{
+    char op[200];
+
+    if (x->function == w->to && x->number < w->to->nsymbols)
+        return true;
+    snprintf(op, sizeof op, "apply: input %s of function %s", input->name, w->f->name);
+    return !cavs__is_no_value(w->to, x, op, w->at);
+}
+
 /* The code of an input: 1 + its length, or 0 where it is not given, as an empty list is not. */
 static int32_t code_input(const struct cavs__applying *w, const struct cavs__input *input)
 {
@@ -27,6 +40,8 @@ static int32_t code_input(const struct cavs__applying *w, const struct cavs__inp
     bool list = input->per != CAVS__PER_VERTEX;
     int length = x ? x->domain : 0;
 
+    if (x && !is_present(w, input, x))
+        return 0;
     if (!x && !list)
         cavs__function_fail(w->to, CAVS_EDATA, w->at,
                             "apply: function %s pulls input %s, which is not given", w->f->name,
