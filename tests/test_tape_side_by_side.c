@@ -9,7 +9,14 @@
 #include "tests/tape_step.h"
 #include "tests/trial.h"
 
-enum { WIDTH = 20, WORDS = 7, NUMBERS = WIDTH * (WIDTH + WORDS + 1), SAMPLES = 23, BATCHES = 12 };
+enum {
+    WIDTH = 20,
+    WORDS = 7,
+    NUMBERS = WIDTH * (WIDTH + WORDS + 1),
+    SAMPLES = 23,
+    BATCHES = 12,
+    MANY = 2000
+};
 
 struct scene {
     int workers;
@@ -315,6 +322,34 @@ static void too_many_symbols_are_too_many_at_one_symbol(void **unused)
     assert_string_equal(messages[1], messages[0]);
 }
 
+/* Whoever has recorded them, where others have their numbers by then. */
+static void symbols_that_were_taken_back_are_refused(void **unused)
+{
+    struct scene x = open_scene(3, false);
+    struct batch b = {.m = x.m};
+    int64_t mark, before;
+
+    (void)unused;
+    warm_up(&x);
+    before = recorded_by_workers(x.t);
+    for (int i = 0; i < SAMPLES; i++) {
+        struct cavs_symbol *h;
+
+        check_ok(cavs_tape_begin(x.t, CAVS_TAPE_TRAIN));
+        mark = cavs_tape_mark(x.t);
+        check_ok(cavs_tape_record(x.t, SAMPLES, record_walk, &b));
+        check_ok(cavs_tape_rewind(x.t, mark));
+        h = cavs_constant(cavs_tape_sample(x.t), WIDTH, 0);
+        while (cavs__symbols_of(&x.t->recording) <= MANY)
+            h = tape_step(x.t, x.m, h, 1);
+        assert_null(cavs_tanh(b.h[i]));
+        check_refused(cavs_tape_finish(x.t), CAVS_ESTATE, "was taken back", NULL);
+    }
+    assert_int_equal(recorded_by_workers(x.t), before + (int64_t)SAMPLES * SAMPLES);
+    warm_up(&x);
+    close_scene(&x);
+}
+
 struct told {
     const struct cavs_model *m;
     char text[SAMPLES][200]; /* what samples are told when a symbol is NULL */
@@ -465,6 +500,7 @@ int main(void)
         cmocka_unit_test(the_first_mistake_counts),
         cmocka_unit_test(what_the_function_returns_is_returned),
         cmocka_unit_test(too_many_symbols_are_too_many_at_one_symbol),
+        cmocka_unit_test(symbols_that_were_taken_back_are_refused),
         cmocka_unit_test(samples_with_what_is_new_are_told_so),
         cmocka_unit_test(reading_another_sample_is_allowed),
         cmocka_unit_test(a_sample_records_and_does_nothing_else),

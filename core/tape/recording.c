@@ -300,6 +300,21 @@ static int64_t reads_left(const struct cavs__recording *r, int symbol)
     return reads > r->block_reads ? reads : r->block_reads;
 }
 
+/* What workers have recorded in turns that are taken back has no number any more.  Nothing is
+ * recorded in its place, as it is in that of the tape's own symbols, so it would stand for whatever
+ * has its number later, as wide as it is. */
+static void forget_written(struct cavs__recording *r, int turns)
+{
+    int end = cavs__symbols_of(r);
+
+    for (int i = r->nturns - 1; i >= turns; end = r->turns[i--].from) {
+        const struct cavs__turn *turn = &r->turns[i];
+
+        for (int n = turn->from; n < end && turn->nodes != cavs__own_nodes(r); n++)
+            cavs__node_in(turn->nodes, n - turn->ahead)->x.number = INT32_MAX;
+    }
+}
+
 int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
 {
     int64_t turns = mark >> MARK_BITS, symbols = mark & (((int64_t)1 << MARK_BITS) - 1);
@@ -312,6 +327,7 @@ int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
         r->count[r->entries[i].sample]--;
     cavs__sites_leave(&r->sites);
     cavs__part_samples(r, (int)symbols);
+    forget_written(r, (int)turns);
     r->ngiven = given;
     r->nturns = (int)turns;
     r->nsamples = turns > 0 ? r->turns[turns - 1].nsamples : 0;
