@@ -166,9 +166,18 @@ static void get_values(struct scene *a, float *values)
     check_ok(cavs_session_get_param(a->s, a->seldom, values + WIDTH * (WIDTH + WORDS)));
 }
 
-/* Trained, and stopped and resumed before these recordings; -1: before none.  What the tape has
- * found at the end, owned by the caller. */
-static json_t *train(int stop, int once_more, const char *path, float *values)
+/* Some recordings of no sample. */
+static void record_nothing(struct scene *a)
+{
+    for (int i = 0; i < 4; i++) {
+        check_ok(cavs_tape_begin(a->t, CAVS_TAPE_TRAIN));
+        check_ok(cavs_tape_finish(a->t));
+    }
+}
+
+/* Trained, and stopped and resumed before these recordings; -1: before none.  Before recording
+ * `idle` there are some of no sample.  What the tape has found at the end, owned by the caller. */
+static json_t *train(int stop, int once_more, int idle, const char *path, float *values)
 {
     struct cavs_tape_stats stats;
     struct scene a;
@@ -176,6 +185,8 @@ static json_t *train(int stop, int once_more, const char *path, float *values)
 
     open_scene(&a);
     for (int i = 0; i < RECORDINGS; i++) {
+        if (i == idle)
+            record_nothing(&a);
         if (i == stop || i == once_more) {
             check_ok(cavs_session_checkpoint(a.s, path, NULL));
             close_scene(&a);
@@ -210,15 +221,36 @@ static void an_interruption_does_not_show_in_the_bits(void **unused)
 
     (void)unused;
     new_path(path, sizeof path);
-    expected = train(-1, -1, path, whole);
+    expected = train(-1, -1, -1, path, whole);
     for (int stop = 1; stop < RECORDINGS - 1; stop++) {
-        found = train(stop, stop + 1 + stop % 2, path, stopped);
+        found = train(stop, stop + 1 + stop % 2, -1, path, stopped);
         trial_note("stopped before recording %d", stop);
         assert_memory_equal(whole, stopped, sizeof whole);
         assert_true(json_equal(expected, found));
         json_decref(found);
     }
     json_decref(expected);
+    remove(path);
+}
+
+/* Blocks that are coming are used in the first recording that computes anything. */
+static void nor_does_one_behind_recordings_of_no_sample(void **unused)
+{
+    static float whole[NUMBERS], stopped[NUMBERS];
+    char path[400];
+
+    (void)unused;
+    new_path(path, sizeof path);
+    for (int stop = 1; stop < 6; stop++) {
+        json_t *expected = train(-1, -1, stop, path, whole);
+        json_t *found = train(stop, -1, stop, path, stopped);
+
+        trial_note("stopped before recording %d", stop);
+        assert_memory_equal(whole, stopped, sizeof whole);
+        assert_true(json_equal(expected, found));
+        json_decref(expected);
+        json_decref(found);
+    }
     remove(path);
 }
 
@@ -281,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_interruption_does_not_show_in_the_bits),
+        cmocka_unit_test(nor_does_one_behind_recordings_of_no_sample),
         cmocka_unit_test(a_tape_that_has_recorded_goes_back),
         cmocka_unit_test(a_past_that_is_gone_is_told_from_another_one),
     };

@@ -97,14 +97,22 @@ static json_t *given(const struct cavs_tape *t)
     return json_array_get(t->session->found, i);
 }
 
+/* In how many recordings blocks come into use; -1: none are coming.  Where their time has come, the
+ * next recording that computes anything uses them, however many have been begun meanwhile. */
+static int64_t due_in(const struct cavs_tape *t)
+{
+    int64_t n = t->blocks.due - t->stats.recordings;
+
+    return !t->blocks.coming ? -1 : n > 0 ? n : 0;
+}
+
 static bool add_blocks(json_t *all, const struct cavs_tape *t)
 {
     const struct cavs__blocks *b = &t->blocks;
 
     return json_object_set_new(all, "blocks", describe_blocks(b)) == 0 &&
            json_object_set_new(all, "made", json_integer(b->made + b->made_before)) == 0 &&
-           json_object_set_new(all, "due",
-                               json_integer(b->coming ? b->due - t->stats.recordings : -1)) == 0 &&
+           json_object_set_new(all, "due", json_integer(due_in(t))) == 0 &&
            json_object_set_new(all, "used", json_boolean(b->used)) == 0 &&
            json_object_set_new(all, "apart", json_boolean(b->apart)) == 0;
 }
