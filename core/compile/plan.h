@@ -185,7 +185,9 @@ bool cavs__weights_stay(const struct cavs__plan *p);
 /* kinds.c: the kind of the stage's chain in that phase; NULL: there is none. */
 struct cavs__task_kind *cavs__find_chain(const struct cavs__stage_plan *sp, enum cavs__phase phase);
 /* recorded.c: the plan grows by the operators of a tape, a stage for it with a function each. */
-/* The tensors of such a stage, whose number is that of the plan's next. */
+/* The number of the next such stage: that of one that was dropped, if there is one. */
+int cavs__plan_next_stage(const struct cavs__plan *p);
+/* The tensors of a stage of that number; after an error there is none. */
 int cavs__plan_add_stage(struct cavs__plan *p, const struct cavs_stage *s);
 /* The parts of a function that has been added to it; what they need of parameters is then in the
  * plan, too. */

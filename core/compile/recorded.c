@@ -6,7 +6,9 @@
  * of all widths lie in one tensor of lines (part.h), and their gradients in another, since any of
  * them may be read by any.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/array.h"
 #include "core/base/error.h"
@@ -14,22 +16,29 @@
 
 /* ---- stages ---- */
 
-static int lines_tensor(struct cavs__plan *p, const struct cavs_stage *s, const char *what)
+/* A tensor of the stage: one that a stage of the same number has left, or a new one. */
+static int stage_tensor(struct cavs__plan *p, const struct cavs_stage *s,
+                        enum cavs__tensor_kind kind, int cols, const char *what)
 {
-    return cavs__plan_tensor(
-        p,
-        (struct cavs__tensor_desc){
-            .kind = CAVS__T_LINES, .space = CAVS__FIXED, .cols = CAVS__LINE, .stage = s},
-        "%s%d.%s", s->name, s->number, what);
-}
+    char name[64];
 
-/* Adds a tensor that the user fills, or that tasks read to find rows. */
-static int read_tensor(struct cavs__plan *p, const struct cavs_stage *s,
-                       enum cavs__tensor_kind kind, int cols, const char *what)
-{
+    snprintf(name, sizeof name, "%s%d.%s", s->name, s->number, what);
+    for (int i = 0; i < p->ntensors; i++) {
+        struct cavs__tensor_desc *d = &p->tensors[i];
+
+        if (!d->stage && d->kind == kind && strcmp(d->name, name) == 0) {
+            d->stage = s;
+            return i;
+        }
+    }
     return cavs__plan_tensor(
         p, (struct cavs__tensor_desc){.kind = kind, .space = CAVS__FIXED, .cols = cols, .stage = s},
-        "%s%d.%s", s->name, s->number, what);
+        "%s", name);
+}
+
+static int lines_tensor(struct cavs__plan *p, const struct cavs_stage *s, const char *what)
+{
+    return stage_tensor(p, s, CAVS__T_LINES, CAVS__LINE, what);
 }
 
 static int add_tensors(struct cavs__plan *p, struct cavs__stage_plan *sp)
@@ -40,34 +49,63 @@ static int add_tensors(struct cavs__plan *p, struct cavs__stage_plan *sp)
     for (int i = 0; i < s->ninputs && rc >= 0; i++) {
         sp->input[i] = -1;
         if (!s->inputs[i]->ids)
-            rc = sp->input[i] = read_tensor(p, s, CAVS__T_INPUT, CAVS__LINE, "given");
+            rc = sp->input[i] = stage_tensor(p, s, CAVS__T_INPUT, CAVS__LINE, "given");
     }
     sp->state = lines_tensor(p, s, "rows");
     sp->push[0] = lines_tensor(p, s, "gradients");
     sp->edge = lines_tensor(p, s, "gradients.of.operands");
-    sp->index = read_tensor(p, s, CAVS__T_INDEX, 1, "index");
+    sp->index = stage_tensor(p, s, CAVS__T_INDEX, 1, "index");
     return rc < 0 || sp->state < 0 || sp->push[0] < 0 || sp->edge < 0 || sp->index < 0 ? CAVS_ENOMEM
                                                                                        : CAVS_OK;
+}
+
+int cavs__plan_next_stage(const struct cavs__plan *p)
+{
+    int i = 0;
+
+    while (i < p->nstages && p->stages[i].stage)
+        i++;
+    return i;
+}
+
+static bool reserve_stage(struct cavs__plan *p, int number)
+{
+    size_t room = (size_t)p->nstages;
+
+    if (number < p->nstages)
+        return true;
+    if (!cavs__array_reserve(&p->stages, &room, room + 1, sizeof *p->stages))
+        return false;
+    p->nstages++;
+    return true;
 }
 
 int cavs__plan_add_stage(struct cavs__plan *p, const struct cavs_stage *s)
 {
     struct cavs__stage_plan *sp;
-    size_t room = (size_t)p->nstages;
+    int rc = CAVS_OK;
 
-    if (!cavs__array_reserve(&p->stages, &room, room + 1, sizeof *p->stages))
+    if (!reserve_stage(p, s->number))
         return cavs__fail_nomem("plan: stage", cavs__array_bytes(p->nstages, sizeof *p->stages));
-    sp = &p->stages[p->nstages++];
+    sp = &p->stages[s->number];
     *sp = (struct cavs__stage_plan){.stage = s};
     sp->push = calloc(1, sizeof *sp->push);
     sp->input = calloc((size_t)s->ninputs + 1, sizeof *sp->input);
     if (!sp->push || !sp->input)
-        return cavs__fail_nomem("plan: stage", ((size_t)s->ninputs + 2) * sizeof *sp->input);
-    return add_tensors(p, sp);
+        rc = cavs__fail_nomem("plan: stage", ((size_t)s->ninputs + 2) * sizeof *sp->input);
+    else
+        rc = add_tensors(p, sp);
+    if (rc)
+        cavs__plan_drop_stage(p, s->number);
+    return rc;
 }
 
 void cavs__plan_drop_stage(struct cavs__plan *p, int stage)
 {
+    for (int i = 0; i < p->ntensors; i++) {
+        if (p->tensors[i].stage == p->stages[stage].stage)
+            p->tensors[i].stage = NULL;
+    }
     cavs__stage_plan_destroy(&p->stages[stage]);
     p->stages[stage] = (struct cavs__stage_plan){0};
 }

@@ -165,20 +165,21 @@ static bool is_stored(const struct cavs__tensor_desc *d)
     return d->kind == CAVS__T_PARAM || d->kind == CAVS__T_COPY;
 }
 
+/* Makes tensors that are new, and those anew that the stage of a tape has left. */
 int cavs__engine_follow_plan(struct cavs__engine *e)
 {
     size_t room = (size_t)e->ntensors, wanted = (size_t)e->plan->ntensors;
 
     if (!cavs__array_reserve(&e->tensors, &room, wanted, sizeof *e->tensors))
         return cavs__fail_nomem("session", 2 * wanted * sizeof *e->tensors);
-    for (; e->ntensors < e->plan->ntensors; e->ntensors++) {
-        const struct cavs__tensor_desc *d = &e->plan->tensors[e->ntensors];
+    for (; e->ntensors < e->plan->ntensors; e->ntensors++)
+        e->tensors[e->ntensors] = (struct cavs__tensor){0};
+    for (int i = 0; i < e->ntensors; i++) {
+        const struct cavs__tensor_desc *d = &e->plan->tensors[i];
         int chunks = chunks_of(e, d->kind);
 
-        e->tensors[e->ntensors] = (struct cavs__tensor){0};
-        if (is_stored(d))
-            continue;
-        if (cavs__tensor_init(&e->tensors[e->ntensors], d->name, d->cols, chunks) != 0)
+        if (!is_stored(d) && !e->tensors[i].chunks &&
+            cavs__tensor_init(&e->tensors[i], d->name, d->cols, chunks) != 0)
             return cavs__fail_nomem(d->name, ((size_t)chunks + 1) * sizeof(struct cavs__chunk));
     }
     return CAVS_OK;

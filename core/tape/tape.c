@@ -37,8 +37,8 @@ static int create_parts(struct cavs_tape *t)
 {
     struct cavs_session *s = t->session;
     size_t n = (size_t)s->engine.nshards;
-    int rc = cavs__recording_init(&t->recording, (struct cavs_model *)s->model, s->plan->nstages,
-                                  t->options.most_symbols);
+    int rc = cavs__recording_init(&t->recording, (struct cavs_model *)s->model,
+                                  cavs__plan_next_stage(s->plan), t->options.most_symbols);
 
     if (!rc)
         rc = cavs__order_init(&t->order, (int)n, t->options.policy);
@@ -91,8 +91,8 @@ int cavs_tape_create(struct cavs_session *s, const struct cavs_tape_options *opt
     return CAVS_OK;
 }
 
-/* Frees what the stage of the tape has.  The plan keeps the names of its tensors, which are empty
- * from now on. */
+/* Frees what the stage of the tape has.  The plan keeps its number and its tensors, which are empty
+ * from now on, for the next tape. */
 static void drop_stage(struct cavs_tape *t)
 {
     const struct cavs__stage_plan *sp = cavs__tape_plan(t);
