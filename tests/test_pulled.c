@@ -245,6 +245,68 @@ static void other_numbers_of_values_are_refused(void **state)
     assert_int_equal(cavs_data_size(d), 1);
 }
 
+/* ---- ids of vertices ---- */
+
+/* Of stage "pairs", function "fetches" reads rows of stage s through ids, function "rests" reads
+ * nothing. */
+static struct cavs_stage *build_pairs(struct cavs_model *m, struct cavs_stage *s)
+{
+    struct cavs_param *u = zoo_weight(m, "U", W, W);
+    struct cavs_function *f = cavs_function_create(s, "f");
+    cavs_push(f, "h", cavs_lookup(zoo_weight(m, "words", WORDS, W), cavs_pull_ids(f, "word")));
+    struct cavs_stage *pairs = cavs_stage_create(m, "pairs", 0);
+    f = cavs_function_create(pairs, "fetches");
+    struct cavs_symbol *y = cavs_matmul(cavs_pull_from(f, s, "h", "which"), u);
+    cavs_push(f, "y", y);
+    cavs_loss(f, "loss", cavs_softmax_cross_entropy(y, cavs_pull_ids(f, "label")), NULL);
+    f = cavs_function_create(pairs, "rests");
+    cavs_push(f, "y", cavs_pull(f, "x", W));
+    return pairs;
+}
+
+/* The last vertex fetches nothing, and has an id that no vertex of s has. */
+static void add_pair(struct cavs_data *d, struct cavs_stage *s, struct cavs_stage *pairs, int id)
+{
+    check_ok(cavs_data_begin(d));
+    check_ok(cavs_data_graph(d, s, 2, NULL, NULL, NULL));
+    check_ok(cavs_data_ids(d, s, "word", 2, (const int[]){3, 5}));
+    check_ok(cavs_data_graph(d, pairs, 2, (const int[]){0, 1}, NULL, NULL));
+    check_ok(cavs_data_ids(d, pairs, "which", 2, (const int[]){1, id}));
+    check_ok(cavs_data_ids(d, pairs, "label", 2, (const int[]){2, id}));
+    check_ok(cavs_data_rows(d, pairs, "x", 1, xs[1]));
+    check_ok(cavs_data_end(d));
+}
+
+static void vertices_that_fetch_nothing_may_have_any_id(void **state)
+{
+    const int ids[] = {-1, 1 << 29, -(1 << 29)};
+    float y[3][2][W], gradient[3][WORDS][W];
+    struct cavs_model *m;
+    struct cavs_data *d;
+    struct cavs_session *session;
+
+    (void)state;
+    check_ok(cavs_model_create(&m));
+    struct cavs_stage *s = cavs_stage_create(m, "s", 0), *pairs = build_pairs(m, s);
+    check_ok(cavs_model_finish(m));
+    check_ok(cavs_data_create(m, &d));
+    check_ok(cavs_session_create(trial_runtime, m, NULL, &session));
+    for (int i = 0; i < 3; i++) {
+        add_pair(d, s, pairs, ids[i]);
+        check_ok(cavs_session_output(session, d, &i, 1, pairs, "y", y[i][0]));
+        check_ok(cavs_session_gradient(session, d, &i, 1));
+        check_ok(
+            cavs_session_get_gradient(session, cavs_model_find_param(m, "words"), gradient[i][0]));
+        assert_memory_equal(y[i], y[0], sizeof y[i]);
+        assert_memory_equal(gradient[i], gradient[0], sizeof gradient[i]);
+    }
+    assert_memory_equal(y[0][1], xs[1], sizeof xs[1]);
+    assert_true(gradient[0][5][0] != 0);
+    cavs_session_destroy(session);
+    cavs_data_destroy(d);
+    cavs_model_destroy(m);
+}
+
 /* ---- counts and widths ---- */
 
 static void roots_are_counted_while_a_sample_is_added(void **state)
@@ -306,6 +368,7 @@ int main(void)
         TEST(ids_of_all_vertices_are_kept),
         TEST(what_nobody_pulls_may_be_left_out),
         TEST(other_numbers_of_values_are_refused),
+        cmocka_unit_test(vertices_that_fetch_nothing_may_have_any_id),
         TEST(roots_are_counted_while_a_sample_is_added),
         TEST(rows_that_samples_give),
         TEST(what_was_declared),

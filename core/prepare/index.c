@@ -6,8 +6,9 @@
 #include "core/base/error.h"
 #include "core/prepare/preparing.h"
 
-/* For each vertex of t, the row of the stage that it fetches from: through the index input, or that
- * of the vertex stood over. */
+/* For each vertex of t whose function fetches, the row of the stage that it fetches from: through
+ * the index input, or that of the vertex stood over.  What other vertices have in that input is
+ * ignored, and may be anything. */
 static void find_fetched(const struct cavs__shard *shard, const struct cavs__shard_stage *t,
                          const struct cavs_symbol *fetch, int32_t *fetched)
 {
@@ -15,8 +16,9 @@ static void find_fetched(const struct cavs__shard *shard, const struct cavs__sha
     const int32_t *ids = fetch->ninputs > 0 ? t->ids[fetch->inputs[0]->input->number] : NULL;
 
     for (int v = 0; v < t->n; v++) {
-        int32_t vertex = !ids         ? t->over[v]
-                         : ids[v] < 0 ? -1
+        int32_t vertex = t->function[v] != fetch->function->number ? -1
+                         : !ids                                    ? t->over[v]
+                         : ids[v] < 0                              ? -1
                                       : from->start[t->sample_of[v]] + ids[v];
 
         fetched[v] = vertex < 0 ? -1 : from->schedule.row_of[vertex];
