@@ -846,6 +846,47 @@ static void dropout_does_not_depend_on_shards(void **state)
     close_plan(&p);
 }
 
+/* Each vertex of "asks" reads three channels of all vertices of "words", and drops some of one. */
+static void asking(struct cavs_model *m)
+{
+    struct cavs_stage *words = cavs_stage_create(m, "words", 0),
+                      *asks = cavs_stage_create(m, "asks", 0);
+    struct cavs_function *f = cavs_function_create(words, "f");
+    struct cavs_symbol *x = cavs_lookup(zoo_weight(m, "E", 5, 1), cavs_pull_ids(f, "word"));
+    cavs_push(f, "key", x);
+    cavs_push(f, "value", cavs_tanh(x));
+    cavs_push(f, "weight", cavs_sigmoid(x));
+    f = cavs_function_create(asks, "f");
+    x = cavs_dropout(cavs_pull_from_each(f, words, "key", NULL), 0.5f);
+    x = cavs_mul(x, cavs_pull_from_each(f, words, "value", NULL));
+    x = cavs_mul(x, cavs_pull_from_each(f, words, "weight", NULL));
+    cavs_loss(f, "loss", cavs_sum_children(x), NULL);
+}
+
+/* The entries of each list can be numbered, but not those of all sections. */
+static void more_numbers_than_a_section_can_begin_at_are_refused(void **state)
+{
+    enum { N = 23000 };
+    static int32_t words[N];
+    struct prepared p;
+    int sample = 0;
+    (void)state;
+    open_plan(&p, &(struct zoo_entry){.name = "asking", .build = asking});
+    check_ok(cavs_data_begin(p.t.data));
+    for (int i = 0; i < 2; i++)
+        check_ok(cavs_data_graph(p.t.data, p.t.model->stages[i], N, NULL, NULL, NULL));
+    check_ok(cavs_data_ids(p.t.data, p.t.model->stages[0], "word", N, words));
+    check_ok(cavs_data_end(p.t.data));
+    sample = cavs_data_size(p.t.data) - 1;
+    open_batch(&p, CAVS_POLICY_FRONTIER, true);
+    check_ok(cavs__batch_split(
+        &p.b, &(struct cavs__request){.data = p.t.data, .samples = &sample, .n = 1, .nshards = 1}));
+    check_ok(cavs__schedule_shard(&p.b, 0));
+    check_refused(cavs__batch_lay_out(&p.b, &p.arena), CAVS_EINVAL, "stage asks", "too many");
+    close_batch(&p);
+    close_plan(&p);
+}
+
 /* The models have what these tests are about. */
 static void every_kind_of_section_was_seen(void **state)
 {
@@ -873,6 +914,7 @@ int main(void)
         cmocka_unit_test(shards_without_samples_have_nothing),
         cmocka_unit_test(a_batch_does_not_depend_on_the_one_before),
         cmocka_unit_test(dropout_does_not_depend_on_shards),
+        cmocka_unit_test(more_numbers_than_a_section_can_begin_at_are_refused),
         cmocka_unit_test(every_kind_of_section_was_seen),
     };
     trial_compile(false);

@@ -236,16 +236,22 @@ int cavs__lay_out_index(struct cavs__batch *b, struct cavs__shard *shard, int st
 {
     const struct cavs__stage_plan *sp = &b->plan->stages[stage];
     struct cavs__shard_stage *t = &shard->stages[stage];
-    int size = 0;
+    int64_t size = 0;
 
     t->offsets = cavs__arena_alloc(b->arena, ((size_t)sp->nsections + 1) * sizeof *t->offsets);
     if (!t->offsets)
         return cavs__fail_nomem("index sections", ((size_t)sp->nsections + 1) * sizeof *t->offsets);
-    for (int i = 0; i < sp->nsections; i++) {
-        t->offsets[i] = size;
+    for (int i = 0; i < sp->nsections && size < INT32_MAX; i++) {
+        t->offsets[i] = (int32_t)size;
         size += section_length(&sp->sections[i], t, shard);
     }
-    t->offsets[sp->nsections] = size;
+    if (size >= INT32_MAX)
+        return cavs__fail(CAVS_EINVAL,
+                          "stage %s: the rows and list entries of one batch need %lld numbers or "
+                          "more to say who reads what, which is too many: smaller batches or more "
+                          "shards need less",
+                          sp->stage->name, (long long)size);
+    t->offsets[sp->nsections] = (int32_t)size;
     return reserve_rows(shard, scratch_length(sp, shard));
 }
 
