@@ -266,6 +266,31 @@ static void a_file_that_is_shortened_is_noticed_by_the_next_batch(void **state)
     trial_close(&t);
 }
 
+static void a_file_that_is_shortened_is_noticed_by_the_next_question(void **state)
+{
+    struct cavs_data *d;
+    struct cavs_packed *p;
+    struct trial t;
+    uint64_t number;
+    char *text = NULL;
+    int ids[64];
+    (void)state;
+    trial_open_zoo(&t, zoo_find("tree_fc_cavs"));
+    pack(&t, 4);
+    check_ok(cavs_data_open(t.model, path, &d));
+    check_ok(cavs_packed_open(path, &p));
+    assert_true(cavs_data_copy_ids(d, t.model->stages[0], "word", 0, 64, ids) > 0);
+    assert_int_equal(truncate(path, 0), 0);
+    check_refused(cavs_data_copy_ids(d, t.model->stages[0], "word", 0, 64, ids), CAVS_EIO, path,
+                  "shortened");
+    check_refused(cavs_data_fingerprint(d, &number), CAVS_EIO, path, "shortened");
+    check_refused(cavs_packed_describe(p, &text), CAVS_EIO, path, "shortened");
+    assert_null(text);
+    cavs_packed_close(p);
+    cavs_data_destroy(d);
+    trial_close(&t);
+}
+
 /* Not when all samples have been added. */
 static void names_that_a_file_cannot_have_are_refused_at_once(void **state)
 {
@@ -891,6 +916,7 @@ int main(void)
         cmocka_unit_test(a_sample_that_fails_is_not_packed),
         cmocka_unit_test(opened_data_take_no_samples_and_leave_their_file_alone),
         cmocka_unit_test(a_file_that_is_shortened_is_noticed_by_the_next_batch),
+        cmocka_unit_test(a_file_that_is_shortened_is_noticed_by_the_next_question),
         cmocka_unit_test(names_that_a_file_cannot_have_are_refused_at_once),
         cmocka_unit_test(a_file_tells_what_is_in_it),
         cmocka_unit_test(a_full_disk_is_an_error),

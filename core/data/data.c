@@ -196,13 +196,17 @@ int cavs_data_copy_ids(const struct cavs_data *d, const struct cavs_stage *stage
     const struct cavs__stage_data *s = stage_of(d, stage);
     const int i = find_ids(d, stage, input, sample);
     const int64_t *starts = i < 0 ? NULL : cavs__input_starts(s, i);
-    int64_t n = starts ? starts[sample + 1] - starts[sample] : 0;
+    int64_t n;
+    int rc = starts && d->packed ? cavs__packed_whole(d->packed) : CAVS_OK;
 
+    if (rc)
+        return rc;
     if (!starts)
         return cavs__fail(
             CAVS_EINVAL,
             "ids of sample %d: there is no such sample, or its stage has no input %s of ids",
             sample, input ? input : "NULL");
+    n = starts[sample + 1] - starts[sample];
     if (n > (ids ? room : 0))
         return cavs__fail(CAVS_EINVAL, "ids of sample %d: input %s has %lld, there is room for %d",
                           sample, input, (long long)n, ids ? room : 0);

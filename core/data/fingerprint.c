@@ -15,9 +15,13 @@ static uint64_t add(uint64_t h, const void *bytes, size_t n)
 
 /* The directory of a packed file has the checksums of its arrays, so no page of them has to be
  * read. */
-static uint64_t packed_fingerprint(const struct cavs_packed *p)
+static int packed_fingerprint(const struct cavs_packed *p, uint64_t *out)
 {
-    return add(CAVS__HASH_START, p->bytes, p->arrays);
+    int rc = cavs__packed_whole(p);
+
+    if (!rc)
+        *out = add(CAVS__HASH_START, p->bytes, p->arrays);
+    return rc;
 }
 
 /* ---- some samples ---- */
@@ -72,10 +76,8 @@ int cavs_data_fingerprint(const struct cavs_data *d, uint64_t *out)
     if (!d || !out)
         return cavs__fail(CAVS_EINVAL,
                           "cavs_data_fingerprint: no data, or no place for the number");
-    if (d->packed) {
-        *out = packed_fingerprint(d->packed);
-        return CAVS_OK;
-    }
+    if (d->packed)
+        return packed_fingerprint(d->packed, out);
     sum = add(CAVS__HASH_START, &d->samples, sizeof d->samples);
     for (int i = 0; i < d->model->nstages; i++) {
         for (int k = 0; k < cavs__stage_columns(&d->stages[i]); k++) {

@@ -107,9 +107,13 @@ int cavs_packed_describe(const struct cavs_packed *p, char **text)
     const char *name;
     json_t *entry;
     FILE *out;
+    int rc;
 
     if (!p || !text)
         return cavs__fail(CAVS_EINVAL, "cavs_packed_describe: no file or text");
+    rc = cavs__packed_whole(p);
+    if (rc)
+        return rc;
     out = open_memstream(&written, &length);
     if (!out)
         return cavs__fail_nomem("description", 0);
