@@ -394,6 +394,24 @@ static void tree(struct cavs_model *m, const char *stage, const char *input, int
     check_ok(cavs_model_finish(m));
 }
 
+/* Packs a sample of such a model, which pulls rows. */
+static struct cavs_model *pack_rows(void)
+{
+    struct cavs_model *m;
+    struct cavs_data *d;
+    int ptr[] = {0, 0, 1}, child[] = {0};
+    check_ok(cavs_model_create(&m));
+    tree(m, "tree", "x", 2, false, false);
+    check_ok(cavs_data_pack(m, path, &d));
+    check_ok(cavs_data_begin(d));
+    check_ok(cavs_data_graph(d, m->stages[0], 2, NULL, ptr, child));
+    check_ok(cavs_data_rows(d, m->stages[0], "x", 2, (float[]){1, 2, 3, 4}));
+    check_ok(cavs_data_end(d));
+    check_ok(cavs_data_write(d));
+    cavs_data_destroy(d);
+    return m;
+}
+
 static void models_that_differ_are_refused(void **state)
 {
     static const struct {
@@ -409,19 +427,8 @@ static void models_that_differ_are_refused(void **state)
         {"tree", "x", 2, false, true, "number of functions"},
         {"tree", "x", 2, true, false, "top is not in it"},
     };
-    struct cavs_model *m;
-    struct cavs_data *d;
-    int ptr[] = {0, 0, 1}, child[] = {0};
+    struct cavs_model *m = pack_rows();
     (void)state;
-    check_ok(cavs_model_create(&m));
-    tree(m, "tree", "x", 2, false, false);
-    check_ok(cavs_data_pack(m, path, &d));
-    check_ok(cavs_data_begin(d));
-    check_ok(cavs_data_graph(d, m->stages[0], 2, NULL, ptr, child));
-    check_ok(cavs_data_rows(d, m->stages[0], "x", 2, (float[]){1, 2, 3, 4}));
-    check_ok(cavs_data_end(d));
-    check_ok(cavs_data_write(d));
-    cavs_data_destroy(d);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct cavs_model *other;
         struct cavs_data *none = (void *)state;
@@ -519,6 +526,19 @@ static void damaged_headers_are_refused(void **state)
     refuse_changed(32, "xxxxxxxx", 8, "checksum of the directory");
     refuse_changed(80, "x", 1, "checksum of the directory");
     trial_close(&t);
+}
+
+/* Such a stage would have other columns, and records of the same length. */
+static void a_stage_that_stands_over_no_other_is_refused(void **state)
+{
+    struct cavs_model *m = pack_rows();
+    struct cavs_data *none = NULL;
+    (void)state;
+    read_all();
+    change_directory("\"over\":null", "\"over\":{  }");
+    check_refused(cavs_data_open(m, path, &none), CAVS_EDATA, path, "stage tree stands over");
+    assert_null(none);
+    cavs_model_destroy(m);
 }
 
 static void truncated_files_are_refused_wherever_they_end(void **state)
@@ -921,6 +941,7 @@ int main(void)
         cmocka_unit_test(a_file_tells_what_is_in_it),
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(models_that_differ_are_refused),
+        cmocka_unit_test(a_stage_that_stands_over_no_other_is_refused),
         cmocka_unit_test(damaged_headers_are_refused),
         cmocka_unit_test(truncated_files_are_refused_wherever_they_end),
         cmocka_unit_test(damaged_directories_are_refused),

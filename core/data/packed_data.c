@@ -22,7 +22,8 @@ static int check_over(const struct cavs_packed *p, const struct cavs_stage *stag
                *which = json_string_value(json_object_get(over, "which"));
 
     if (!stage->base)
-        return base ? mismatch(p, stage, "stands over another one in the file only") : CAVS_OK;
+        return json_is_object(over) ? mismatch(p, stage, "stands over another one in the file only")
+                                    : CAVS_OK;
     if (!base || strcmp(base, stage->base->name) != 0 || !which ||
         strcmp(which, stage->over == CAVS_ROOTS ? "roots" : "all") != 0)
         return mismatch(p, stage, "stands over something else in the file");
