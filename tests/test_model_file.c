@@ -514,6 +514,25 @@ static void damage_has_a_name(void **state)
     free(bytes);
 }
 
+static void a_file_that_is_shortened_while_it_is_open(void **state)
+{
+    struct saved *a = *state;
+    struct cavs_model_file *f;
+    int last;
+    float *values;
+    check_ok(cavs_session_save(a->s, a->path));
+    f = open_file(a->path);
+    last = cavs_model_file_count(f) - 1;
+    values = calloc((size_t)cavs_model_file_rows(f, last) * (size_t)cavs_model_file_cols(f, last),
+                    sizeof *values);
+    assert_true(last >= 0 && values);
+    assert_int_equal(truncate(a->path, 16), 0);
+    check_refused(cavs_model_file_read(f, last, values), CAVS_EFORMAT, a->path, "ends within",
+                  cavs_model_file_name(f, last));
+    free(values);
+    cavs_model_file_close(f);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, scene_open, saved_close)
 
 int main(void)
@@ -534,6 +553,7 @@ int main(void)
         TEST(every_flipped_byte_of_a_model_file),
         TEST(every_flipped_byte_of_a_checkpoint),
         TEST(damage_has_a_name),
+        TEST(a_file_that_is_shortened_while_it_is_open),
     };
     return cmocka_run_group_tests_name("model file", tests, trial_runtime_up, trial_runtime_down);
 }

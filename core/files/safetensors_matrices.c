@@ -118,10 +118,14 @@ static int check_bytes(const struct cavs__safetensors *f, const struct cavs__sto
 int cavs__safetensors_bytes(const struct cavs__safetensors *f, const struct cavs__stored *m,
                             void *bytes)
 {
-    if (fseek(f->file, m->offset, SEEK_SET) != 0 || fread(bytes, 1, m->bytes, f->file) != m->bytes)
-        return cavs__fail(cavs__system_error(), "%s: reading %s: %s", f->path, m->name,
-                          strerror(errno));
-    return check_bytes(f, m, bytes);
+    bool sought = fseek(f->file, m->offset, SEEK_SET) == 0;
+
+    if (sought && fread(bytes, 1, m->bytes, f->file) == m->bytes)
+        return check_bytes(f, m, bytes);
+    if (sought && !ferror(f->file)) /* it was longer when it was opened */
+        return cavs__fail(CAVS_EFORMAT, "%s: ends within %s", f->path, m->name);
+    return cavs__fail(cavs__system_error(), "%s: reading %s: %s", f->path, m->name,
+                      strerror(errno));
 }
 
 /* What the file has under the name of m is a matrix like m. */
