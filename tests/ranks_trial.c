@@ -298,6 +298,33 @@ static void try_turns(struct cavs_session_options o, bool sharing)
     cavs_model_destroy(m);
 }
 
+/* ---- a session that reads other copies of the weights ---- */
+
+static void try_copies(struct cavs_session_options o)
+{
+    const struct zoo_entry *z = zoo_find("tree_lstm_bench");
+    struct cavs_model *m = zoo_model(z);
+    struct cavs_session *trains, *rounds;
+    int n, all[64];
+    struct cavs_data *d = make_data(z, m, &n);
+
+    for (int i = 0; i < n; i++)
+        all[i] = i;
+    check(cavs_session_create(runtime, m, &o, &trains), "session");
+    o.precision = CAVS_BFLOAT16;
+    o.inference = true;
+    check(cavs_session_create_with(runtime, m, &o, trains, &rounds), "session");
+    train(trains, d, n);
+    check(cavs_session_evaluate(rounds, d, all, n), "evaluate");
+    uint64_t h = hash_metrics(rounds, CAVS__HASH_START);
+    if (cavs_runtime_rank(runtime) == 0)
+        printf("%016llx\n", (unsigned long long)h);
+    cavs_session_destroy(trains);
+    cavs_session_destroy(rounds);
+    cavs_data_destroy(d);
+    cavs_model_destroy(m);
+}
+
 /* ---- memory that runs out at one rank ---- */
 
 enum { CHECKPOINTS = 160 };
@@ -619,6 +646,8 @@ int main(int argc, char **argv)
         try_sharing(o);
     for (int sharing = 0; sharing < 2 && argc > 2 && strcmp(argv[2], "turns") == 0; sharing++)
         try_turns(o, sharing);
+    if (argc > 2 && strcmp(argv[2], "copies") == 0)
+        try_copies(o);
     if (argc > 2 && strcmp(argv[2], "strangers") == 0)
         try_strangers(o);
     if (argc > 2 && strcmp(argv[2], "unlike") == 0)

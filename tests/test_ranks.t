@@ -48,6 +48,14 @@ for n in 2 3 4; do
     ok $? "$n ranks train two sessions in turns: the bits of one process" "$work/err" "$work/1.4" "$work/$n.4"
 done
 
+hashes 1 4 copies
+for n in 2 3; do
+    hashes $n 4 copies
+    [ -s "$work/1.4" ] && cmp -s "$work/1.4" "$work/$n.4"
+    ok $? "$n ranks: a session of another precision reads what one that shares its parameters has learned" \
+        "$work/err" "$work/1.4" "$work/$n.4"
+done
+
 hashes 1 4 sharing
 hashes 2 4 sharing
 [ "$(cat "$work/1.4")" = accepted ] && [ "$(grep -c '^parameter W: sessions that share it would' "$work/2.4")" -eq 2 ]

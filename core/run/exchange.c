@@ -62,7 +62,8 @@ static void tell_idle(const struct cavs__exchange *x)
                  n == 1 ? "" : "s", advice);
 }
 
-int cavs__exchange_create(struct cavs__engine *e, struct cavs__exchange **out)
+int cavs__exchange_create(struct cavs__engine *e, struct cavs__store_entry *const *stored,
+                          struct cavs__exchange **out)
 {
     if (!e->rt->ranks)
         return CAVS_OK;
@@ -70,6 +71,7 @@ int cavs__exchange_create(struct cavs__engine *e, struct cavs__exchange **out)
     if (!*out)
         return cavs__fail_nomem("exchange", sizeof **out);
     (*out)->e = e;
+    (*out)->stored = stored;
     (*out)->ranks = e->rt->ranks;
     (*out)->tags = cavs__ranks_tags(e->rt->ranks);
     tell_idle(*out);

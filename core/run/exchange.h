@@ -120,8 +120,11 @@ struct cavs__waiting {
 
 _Static_assert((int)CAVS__PARTIALS == (int)CAVS__MAX_PARTIALS, "partial gradients of a parameter");
 
+struct cavs__store_entry; /* store.h */
+
 struct cavs__exchange {
     struct cavs__engine *e;
+    struct cavs__store_entry *const *stored; /* [nstored] of the optimizer */
     struct cavs__ranks *ranks;
     int64_t tags; /* of this session: added to those below */
     struct starpu_codelet sum, sum_rows, pack, unpack, merge_norms;
@@ -155,7 +158,8 @@ struct cavs__exchange {
 };
 
 /* NULL in *out where the process is alone. */
-int cavs__exchange_create(struct cavs__engine *e, struct cavs__exchange **out);
+int cavs__exchange_create(struct cavs__engine *e, struct cavs__store_entry *const *stored,
+                          struct cavs__exchange **out);
 void cavs__exchange_free(struct cavs__exchange *x);
 /* Does this rank update the parameter, or some rows of it, and keep the states of these? */
 bool cavs__owns(const struct cavs__exchange *x, const struct cavs_param *p);

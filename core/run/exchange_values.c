@@ -2,10 +2,12 @@
 /* exchange_values.c - the new values of parameters go from their owners to all; see exchange.h. */
 #include "core/base/error.h"
 #include "core/run/exchange.h"
+#include "core/run/store.h"
 
 /* ---- values ---- */
 
-/* Adds the parameter to the task, and its copies where it is written, or was by a message. */
+/* Adds the parameter to the task, and its copies where it is written, or was by a message: also
+ * those that only other sessions read which share it. */
 static void add_value(struct cavs__exchange *x, struct starpu_task *t,
                       const struct cavs__share *share, bool written, bool there,
                       struct cavs__parcel_item *it)
@@ -19,13 +21,13 @@ static void add_value(struct cavs__exchange *x, struct starpu_task *t,
         .first = share->first, .rows = share->rows, .cols = p->cols, .at = share->at, .ld = w->ld};
     cavs__task_buffer(t, w->chunks[0].handle, written && !there ? writing : STARPU_R);
     for (int l = 0; l < CAVS__LAYOUTS && written; l++) {
-        int number = e->plan->copies[p->number][l];
+        const struct cavs__tensor *copy = &x->stored[p->number]->copies[l];
 
-        if (number < 0)
+        if (!cavs__is_there(copy))
             continue;
         it->copies[it->ncopies++] =
-            (struct cavs__copy){.layout = (enum cavs__layout)l, .ld = e->tensors[number].ld};
-        cavs__task_buffer(t, e->tensors[number].chunks[0].handle, STARPU_RW);
+            (struct cavs__copy){.layout = (enum cavs__layout)l, .ld = copy->ld};
+        cavs__task_buffer(t, copy->chunks[0].handle, STARPU_RW);
     }
 }
 

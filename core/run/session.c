@@ -196,7 +196,7 @@ static int create_parts(struct cavs_session *s, const struct cavs_session *other
     if (!rc)
         rc = cavs__optimizer_init(&s->optimizer, &s->engine, other ? &other->optimizer : NULL);
     if (!rc)
-        rc = cavs__exchange_create(&s->engine, &s->optimizer.exchange);
+        rc = cavs__exchange_create(&s->engine, s->optimizer.stored, &s->optimizer.exchange);
     if (!rc)
         rc = cavs__create_params(s);
     return rc ? rc : cavs__reserve_scratch(&s->engine, s->plan->scratch);
