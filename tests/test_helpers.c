@@ -47,7 +47,7 @@ static struct cavs_model *wide_model(void)
 struct run {
     const char *scheduler;
     enum cavs_policy policy;
-    int workers, l2_bytes; /* 0: as it is */
+    int workers, shards, l2_bytes; /* 0: as it is */
     bool leave_to_workers, bf16;
     struct cavs_model *model;
     struct cavs_runtime *rt;
@@ -79,6 +79,7 @@ static void open_run(struct run *r)
     ro.leave_to_workers = r->leave_to_workers;
     so.optimizer = CAVS_ADAM;
     so.policy = r->policy;
+    so.shards = r->shards;
     so.grain = r->bf16 ? 2e-5f : 5e-5f;
     so.precision = r->bf16 ? CAVS_BFLOAT16 : CAVS_FLOAT32;
     r->model = wide_model();
@@ -246,6 +247,44 @@ static void small_weights_are_not_helped_with(void **state)
     check_not_helped(r);
 }
 
+/* Batches of many trees. */
+static uint64_t train_shards(struct run r, int *helped, bool *side_by_side)
+{
+    int samples[64];
+    uint64_t hash;
+
+    *helped = 0;
+    open_run(&r);
+    for (int i = 0; i < 64; i++)
+        samples[i] = i % SAMPLES;
+    for (int i = 0; i < 4; i++) {
+        check_ok(cavs_session_train(r.session, r.data, samples + i, 60));
+        *helped += r.session->engine.cuts[0].helped;
+    }
+    *side_by_side = r.session->engine.slots[0].own != NULL;
+    hash = hash_params(&r);
+    close_run(&r);
+    return hash;
+}
+
+static void helpers_of_shards_that_are_submitted_side_by_side_give_the_same_bits(void **state)
+{
+    struct run r = alone();
+    uint64_t want;
+    bool side_by_side;
+    int helped;
+
+    (void)state;
+    need_panels();
+    r.shards = 8;
+    want = train_shards(r, &helped, &side_by_side);
+    assert_true(helped == 0 && !side_by_side);
+    r.workers = 16;
+    r.l2_bytes = 1;
+    assert_true(train_shards(r, &helped, &side_by_side) == want);
+    assert_true(helped > 0 && side_by_side);
+}
+
 static void workers_of_others_do_not_help(void **state)
 {
     struct run r = alone();
@@ -262,6 +301,7 @@ int main(void)
         cmocka_unit_test(helpers_give_the_same_bits),
         cmocka_unit_test(helpers_give_the_same_bits_of_bfloat16),
         cmocka_unit_test(helpers_give_the_same_bits_with_any_scheduler),
+        cmocka_unit_test(helpers_of_shards_that_are_submitted_side_by_side_give_the_same_bits),
         cmocka_unit_test(a_batch_of_one_tree_that_is_helped_with_is_one_task),
         cmocka_unit_test(small_weights_are_not_helped_with),
         cmocka_unit_test(workers_of_others_do_not_help),

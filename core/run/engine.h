@@ -261,8 +261,9 @@ double cavs__join_until(const struct cavs__engine *e, enum cavs__run run, double
 
 /* helpers.c: may workers without a shard help with tasks of the others? */
 bool cavs__may_help(const struct cavs__engine *e);
-/* Opens one more task to helpers.  false: out of memory. */
-bool cavs__helping_task(struct cavs__engine *e, int slot, struct cavs__helping *helping);
+/* Opens one more task to helpers.  arena: of whoever submits it.  false: out of memory. */
+bool cavs__helping_task(struct cavs__engine *e, struct cavs__arena *arena,
+                        struct cavs__helping *helping);
 /* Says where a joined task runs with which others help. */
 void cavs__helped_place(const struct cavs__engine *e, struct starpu_task *t);
 /* The batch will have no more tasks with which others help. */

@@ -205,13 +205,14 @@ void cavs__helped_begin(const struct cavs__submission *of, int shards)
         join_all(e);
 }
 
-bool cavs__helping_task(struct cavs__engine *e, int slot, struct cavs__helping *helping)
+bool cavs__helping_task(struct cavs__engine *e, struct cavs__arena *arena,
+                        struct cavs__helping *helping)
 {
     struct cavs__helped *h = (struct cavs__helped *)helping;
     void *room;
 
     if (!helping->claims) {
-        room = cavs__arena_alloc(&e->slots[slot].arena, cavs__claims_bytes());
+        room = cavs__arena_alloc(arena, cavs__claims_bytes());
         helping->claims =
             room ? cavs__claims_init(room, 1 + h->most, e->join.helping ? ALL_LONG : PATIENCE)
                  : NULL;
@@ -228,7 +229,7 @@ struct cavs__helping *cavs__helping_of(const struct cavs__piece *w)
     if (!pays(w))
         return NULL;
     cavs__count_cuts(&cavs__cuts_of(w)->helped, 1);
-    return !e->join.helping && cavs__helping_task(e, w->of->slot, helping) ? helping : NULL;
+    return !e->join.helping && cavs__helping_task(e, w->of->arena, helping) ? helping : NULL;
 }
 
 /* The task does not run on the core of the thread that prepares batches, which pushes a worker

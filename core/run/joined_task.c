@@ -233,7 +233,7 @@ struct starpu_task *cavs__joined_task(struct cavs__engine *e, int slot, int *tak
         return NULL;
     }
     *taken = arg->n = i;
-    if (kept->helping && cavs__helping_task(e, slot, kept->helping)) {
+    if (kept->helping && cavs__helping_task(e, arena, kept->helping)) {
         arg->helping = kept->helping;
         cavs__helped_place(e, j.task);
     }
