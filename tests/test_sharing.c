@@ -368,6 +368,29 @@ static void what_does_not_fit_is_refused(void **unused)
     close_scene(&a);
 }
 
+/* Others may then train by what they like. */
+static void a_session_that_could_not_be_made_has_no_optimizer(void **unused)
+{
+    struct cavs_session_options o = options_with(CAVS_SGD), adam = options_with(CAVS_ADAM);
+    struct cavs_model *wide = other_model(OUT + 2, false);
+    struct cavs_session *reads, *s = NULL;
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    o.inference = true;
+    reads = session_with(a.reader, &o, NULL);
+    check_refused(cavs_session_create_with(trial_runtime, wide, &adam, reads, &s), CAVS_ESHAPE,
+                  "parameter W");
+    o.inference = false;
+    s = session_with(a.learner, &o, reads);
+    check_shown(&a, s, reads);
+    cavs_session_destroy(s);
+    cavs_session_destroy(reads);
+    cavs_model_destroy(wide);
+    close_scene(&a);
+}
+
 /* ---- a table that one session looks up, and the other multiplies by ---- */
 
 static void rows_that_one_session_updates_the_other_multiplies(void **unused)
@@ -391,6 +414,7 @@ int main(void)
         cmocka_unit_test(another_model_reads_what_is_learnt),
         cmocka_unit_test(parameters_outlive_the_session_that_made_them),
         cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(a_session_that_could_not_be_made_has_no_optimizer),
     };
 
     trial_compile(false);

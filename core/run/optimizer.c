@@ -25,7 +25,7 @@ int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e,
     int rc = cavs__store_open(other ? other->store : NULL, &o->store);
 
     if (!rc && e->plan->options.training)
-        rc = cavs__store_set_rule(o->store, options->optimizer);
+        rc = cavs__store_check_rule(o->store, options->optimizer);
     if (rc)
         return rc;
     cavs__update_codelet(&o->update_codelet, options->clip > 0);

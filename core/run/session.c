@@ -244,6 +244,8 @@ int cavs_session_create_with(struct cavs_runtime *rt, const struct cavs_model *m
         cavs_session_destroy(s);
         return rc;
     }
+    if (s->plan->options.training)
+        cavs__store_set_rule(s->optimizer.store, (int)s->options.optimizer);
     s->devices_failed = cavs__devices->failed();
     *out = s;
     return CAVS_OK;

@@ -30,16 +30,20 @@ void cavs__store_close(struct cavs__store *s)
     free(s);
 }
 
-int cavs__store_set_rule(struct cavs__store *s, int rule)
+int cavs__store_check_rule(const struct cavs__store *s, int rule)
 {
     if (s->trained && s->rule != rule)
         return cavs__fail(CAVS_EINVAL,
                           "sessions that share parameters have one optimizer: this one has %s, "
                           "another has %s",
                           cavs__rules[rule].title, cavs__rules[s->rule].title);
+    return CAVS_OK;
+}
+
+void cavs__store_set_rule(struct cavs__store *s, int rule)
+{
     s->trained = true;
     s->rule = rule;
-    return CAVS_OK;
 }
 
 /* ---- parameters ---- */

@@ -41,8 +41,9 @@ static inline bool cavs__is_there(const struct cavs__tensor *t)
 /* Opens a store of its own for a session, or the store of another one. */
 int cavs__store_open(struct cavs__store *other, struct cavs__store **out);
 void cavs__store_close(struct cavs__store *s);
-/* All sessions of a store that train have one rule. */
-int cavs__store_set_rule(struct cavs__store *s, int rule);
+/* All sessions of a store that train have one rule: that of the first one that could be made. */
+int cavs__store_check_rule(const struct cavs__store *s, int rule);
+void cavs__store_set_rule(struct cavs__store *s, int rule);
 /* Takes the entry of p, which may hold several others, by their names; it is made if there is
  * none. */
 int cavs__store_take(struct cavs__store *s, const struct cavs_param *p,
