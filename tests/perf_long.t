@@ -22,6 +22,6 @@ done
 for script in models tasks-by-policy; do
     "${abs_top_srcdir:?}/perf/$script" --quick --build "${abs_top_builddir:?}" >"$work/out" 2>"$work/err"
     [ $? -eq 0 ] && [ "$(grep -c '^|' "$work/out")" -gt 4 ] && ! grep -q 'not measured' "$work/out"
-    ok $? "perf/$script measures every program" "$work/out" "$work/err"
+    ok $? "perf/$script measures every declared program" "$work/out" "$work/err"
 done
 echo "1..$count"
