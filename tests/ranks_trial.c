@@ -276,6 +276,18 @@ static void train_in_turns(struct cavs_session *many, struct cavs_session *one,
     }
 }
 
+/* Says what two sessions have made, and frees them. */
+static void end_pair(struct cavs_session *first, struct cavs_session *second, struct cavs_data *d,
+                     struct cavs_model *m, uint64_t h)
+{
+    if (cavs_runtime_rank(runtime) == 0)
+        printf("%016llx\n", (unsigned long long)h);
+    cavs_session_destroy(first);
+    cavs_session_destroy(second);
+    cavs_data_destroy(d);
+    cavs_model_destroy(m);
+}
+
 static void try_turns(struct cavs_session_options o, bool sharing)
 {
     const struct zoo_entry *z = zoo_find("tree_lstm_bench");
@@ -290,12 +302,7 @@ static void try_turns(struct cavs_session_options o, bool sharing)
     train_in_turns(many, one, d, n);
     h = hash_values(many, m, h, cavs_session_get_param);
     h = hash_values(one, m, h, cavs_session_get_param);
-    if (cavs_runtime_rank(runtime) == 0)
-        printf("%016llx\n", (unsigned long long)h);
-    cavs_session_destroy(one);
-    cavs_session_destroy(many);
-    cavs_data_destroy(d);
-    cavs_model_destroy(m);
+    end_pair(one, many, d, m, h);
 }
 
 /* ---- a session that reads other copies of the weights ---- */
@@ -317,12 +324,7 @@ static void try_copies(struct cavs_session_options o)
     train(trains, d, n);
     check(cavs_session_evaluate(rounds, d, all, n), "evaluate");
     uint64_t h = hash_metrics(rounds, CAVS__HASH_START);
-    if (cavs_runtime_rank(runtime) == 0)
-        printf("%016llx\n", (unsigned long long)h);
-    cavs_session_destroy(trains);
-    cavs_session_destroy(rounds);
-    cavs_data_destroy(d);
-    cavs_model_destroy(m);
+    end_pair(trains, rounds, d, m, h);
 }
 
 /* ---- memory that runs out at one rank ---- */

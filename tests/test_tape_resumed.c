@@ -213,22 +213,30 @@ static void new_path(char *path, size_t size)
     close(file);
 }
 
+/* A run by train() that is stopped ends as the whole one has. */
+static void check_stopped(int stop, int once_more, int idle, const char *path, const float *whole,
+                          const json_t *expected)
+{
+    static float stopped[NUMBERS];
+    json_t *found = train(stop, once_more, idle, path, stopped);
+
+    trial_note("stopped before recording %d", stop);
+    assert_memory_equal(whole, stopped, sizeof stopped);
+    assert_true(json_equal(expected, found));
+    json_decref(found);
+}
+
 static void an_interruption_does_not_show_in_the_bits(void **unused)
 {
-    static float whole[NUMBERS], stopped[NUMBERS];
-    json_t *expected, *found;
+    static float whole[NUMBERS];
+    json_t *expected;
     char path[400];
 
     (void)unused;
     new_path(path, sizeof path);
     expected = train(-1, -1, -1, path, whole);
-    for (int stop = 1; stop < RECORDINGS - 1; stop++) {
-        found = train(stop, stop + 1 + stop % 2, -1, path, stopped);
-        trial_note("stopped before recording %d", stop);
-        assert_memory_equal(whole, stopped, sizeof whole);
-        assert_true(json_equal(expected, found));
-        json_decref(found);
-    }
+    for (int stop = 1; stop < RECORDINGS - 1; stop++)
+        check_stopped(stop, stop + 1 + stop % 2, -1, path, whole, expected);
     json_decref(expected);
     remove(path);
 }
@@ -236,20 +244,16 @@ static void an_interruption_does_not_show_in_the_bits(void **unused)
 /* Blocks that are coming are used in the first recording that computes anything. */
 static void nor_does_one_behind_recordings_of_no_sample(void **unused)
 {
-    static float whole[NUMBERS], stopped[NUMBERS];
+    static float whole[NUMBERS];
     char path[400];
 
     (void)unused;
     new_path(path, sizeof path);
     for (int stop = 1; stop < 6; stop++) {
         json_t *expected = train(-1, -1, stop, path, whole);
-        json_t *found = train(stop, -1, stop, path, stopped);
 
-        trial_note("stopped before recording %d", stop);
-        assert_memory_equal(whole, stopped, sizeof whole);
-        assert_true(json_equal(expected, found));
+        check_stopped(stop, -1, stop, path, whole, expected);
         json_decref(expected);
-        json_decref(found);
     }
     remove(path);
 }
