@@ -812,8 +812,9 @@ const char *cavs_scheduler_name(int scheduler);
  * metrics and outputs read and files written together.  A session that is not the same everywhere
  * is refused; so is the next batch after parameters were given other values on one rank, or a
  * session another learning rate.  Files of models are written by rank 0.  An error that one has,
- * all have, unless it is in a call that is made for one process only; then cavs_runtime_abort()
- * ends the others.  A rank that dies or says nothing for some seconds ends all.
+ * all have, unless it is in a call that is made for one process only, or memory runs out while a
+ * batch is submitted; then cavs_runtime_abort() ends the others, which would wait for this one.  A
+ * rank that dies or says nothing for some seconds ends all.
  *
  * The number of this process among the ranks, 0 if it is alone; how many there are. */
 int cavs_runtime_rank(const struct cavs_runtime *rt);
