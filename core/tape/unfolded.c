@@ -10,7 +10,7 @@
 #include "core/tape/recording.h"
 
 /* Dropout draws other numbers at each place of the code, also for each entry of a list: so each
- * gets a number. */
+ * gets a number, of 32 bits, as the generator takes it. */
 enum { SITES_OF_A_MODEL = 1 << 16 };
 
 /* Adds what builders make to the unfolded function; operators on lists are written out entry by
@@ -23,7 +23,8 @@ static struct cavs_symbol *append(struct cavs__recorder *recorder, int n,
 
     if (!recorder->keeps_lists && cavs__reads_lists(&like, n, inputs))
         return cavs__record_on_lists(f, &like, n, inputs);
-    like.k += like.op == CAVS__OP_DROPOUT ? SITES_OF_A_MODEL * f->nsymbols : 0;
+    if (like.op == CAVS__OP_DROPOUT)
+        like.k = (int)((unsigned)like.k + SITES_OF_A_MODEL * (unsigned)f->nsymbols);
     x = cavs__symbol_append(f, &like, n, inputs);
     if (!x)
         cavs__function_fail(f, CAVS_ENOMEM, like.at, "apply: out of memory");
