@@ -289,6 +289,37 @@ static void parameters_have_the_cells_name_and_shapes(void **unused)
     cavs_model_destroy(m);
 }
 
+/* However long the name is, parameters have all of it, and so differ from one another. */
+static void names_of_cells_may_be_long(void **unused)
+{
+    char name[400] = "", b_u[sizeof name + 4];
+    struct cavs_model *m = NULL;
+    struct cavs_cell cell;
+
+    (void)unused;
+    memset(name, 'n', sizeof name - 1);
+    snprintf(b_u, sizeof b_u, "%s_b_u", name);
+    check_ok(cavs_model_create(&m));
+    cell = cavs_gru_cell(m, name, WIDTH, HIDDEN);
+    assert_non_null(cell.W);
+    assert_non_null(cell.U);
+    assert_non_null(cell.b);
+    assert_string_equal(cavs_param_name(cell.b_u), b_u);
+    cavs_model_destroy(m);
+}
+
+/* A cell without a name is refused, and has no parameters named for that. */
+static void cells_need_a_name(void **unused)
+{
+    struct cavs_model *m = NULL;
+
+    (void)unused;
+    check_ok(cavs_model_create(&m));
+    assert_null(cavs_lstm_params(m, NULL, WIDTH, HIDDEN).W);
+    assert_int_equal(cavs_model_finish(m), CAVS_EINVAL);
+    cavs_model_destroy(m);
+}
+
 static void mistakes_name_the_line_of_the_call(void **unused)
 {
     struct cavs_model *m = NULL;
@@ -314,6 +345,8 @@ int main(void)
         cmocka_unit_test(both_ways_meet_at_the_same_word),
         cmocka_unit_test(chains_of_no_and_one_vertex),
         cmocka_unit_test(parameters_have_the_cells_name_and_shapes),
+        cmocka_unit_test(names_of_cells_may_be_long),
+        cmocka_unit_test(cells_need_a_name),
         cmocka_unit_test(mistakes_name_the_line_of_the_call),
     };
     trial_compile(false);

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cells.c - recurrent cells, made of the public interface only; see cavs_cells.h. */
+/* cells.c - recurrent cells, made of the public interface, but for reporting that memory is short;
+ * see cavs_cells.h. */
 #include "core/cavs_cells.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/declare/model.h"
 
 /* operators at the line where the user asked for the cell */
 #define ADD(a, b)  cavs_add_at((a), (b), at)
@@ -13,15 +18,25 @@
 
 /* ---- declarations ---------------------------------------------------------------------------- */
 
-/* Gates side by side are so many matrices, each with its own range. */
+/* Gates side by side are so many matrices, each with its own range.  A parameter without a name is
+ * a mistake that the model reports. */
 static struct cavs_param *param(struct cavs_model *m, const char *cell, const char *name, int rows,
                                 int hidden, int gates)
 {
-    char full[200];
+    size_t size = cell ? strlen(cell) + strlen(name) + 2 : 0;
+    char *full = cell ? malloc(size) : NULL;
+    struct cavs_param *p;
 
-    snprintf(full, sizeof full, "%s_%s", cell, name);
-    return cavs_model_param(m, full, rows, gates * hidden,
-                            rows > 1 ? cavs_init_glorot(rows, hidden) : CAVS_CONSTANT(0));
+    if (cell && !full) {
+        cavs__model_fail(m, CAVS_ENOMEM, "out of memory for parameter %s_%s", cell, name);
+        return NULL;
+    }
+    if (full)
+        snprintf(full, size, "%s_%s", cell, name);
+    p = cavs_model_param(m, full, rows, gates * hidden,
+                         rows > 1 ? cavs_init_glorot(rows, hidden) : CAVS_CONSTANT(0));
+    free(full);
+    return p;
 }
 
 struct cavs_cell cavs_lstm_params(struct cavs_model *m, const char *name, int width, int hidden)
