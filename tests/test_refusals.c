@@ -512,6 +512,27 @@ static void memory_that_is_not_there(void **state)
     still_works(*state);
 }
 
+/* Products of one operand are made one, but not of so many columns that no number says how many. */
+static void more_columns_than_products_can_have(void **unused)
+{
+    struct cavs_model *m = NULL;
+    struct cavs_session *s = NULL;
+    struct cavs_symbol *x, *y[2];
+
+    (void)unused;
+    check_ok(cavs_model_create(&m));
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
+    x = cavs_pull(f, "x", 1);
+    for (int i = 0; i < 2; i++)
+        y[i] = cavs_matmul(
+            x, cavs_model_param(m, i ? "V" : "W", 1, INT_MAX / 4 * 3, CAVS_CONSTANT(0)));
+    cavs_loss(f, "loss", cavs_add(cavs_slice(y[0], 0, 1), cavs_slice(y[1], 0, 1)), NULL);
+    check_ok(cavs_model_finish(m));
+    check_refused(cavs_session_create(trial_runtime, m, NULL, &s), CAVS_ESHAPE, "s.f",
+                  "columns together");
+    cavs_model_destroy(m);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, scene_open, scene_close)
 
 int main(void)
@@ -535,6 +556,7 @@ int main(void)
         cmocka_unit_test(not_a_number_is_traced_among_functions_that_take_turns),
         cmocka_unit_test(not_a_number_passes_unchecked),
         TEST(infinite_parameter_is_traced),
+        cmocka_unit_test(more_columns_than_products_can_have),
         cmocka_unit_test(as_many_inputs_as_a_task_can_read),
         cmocka_unit_test(more_inputs_than_a_task_can_read),
         TEST(memory_that_is_not_there),

@@ -49,18 +49,22 @@ static bool in_set(const struct set *s, const struct cavs_param *p)
     return false;
 }
 
-/* The parameters that x, or rather its operand, is multiplied by in its function. */
+/* The parameters that x, or rather its operand, is multiplied by in its function: as many as have
+ * no more columns together than a parameter may have. */
 static struct set products_of(const struct cavs_function *f, const struct cavs_symbol *like)
 {
     const bool repeated = is_repeated(f, like);
     struct set s = {0};
+    int room = INT32_MAX;
 
     for (int i = 0; i < f->nsymbols && s.n < MOST_MEMBERS; i++) {
         const struct cavs_symbol *x = f->symbols[i];
 
         if (is_product(x) && x->inputs[0] == like->inputs[0] && is_repeated(f, x) == repeated &&
-            !x->param->merged && !in_set(&s, x->param))
+            !x->param->merged && !in_set(&s, x->param) && x->param->cols <= room) {
             s.member[s.n++] = x->param;
+            room -= x->param->cols;
+        }
     }
     return s;
 }
