@@ -482,6 +482,32 @@ static void softmax_of_huge_numbers_is_finite(void **unused)
     }
 }
 
+/* What nobody asks for, such as the scores of a word without a tag, may be anything. */
+static void rows_without_a_label_have_no_gradient_whatever_they_are(void **unused)
+{
+    enum { LONG = 40 };
+    const float odd[] = {NAN, INFINITY, -INFINITY};
+    const int32_t labels[] = {-1, LONG};
+
+    (void)unused;
+    for (int t = 0; t < 24; t++) {
+        const int n = t / 12 ? LONG : 5;
+        float z[2 * LONG] = {0}, g[] = {3, 3}, dz[2 * LONG];
+        const struct cavs__view v[] = {{.p = z, .ld = n, .cols = n},
+                                       {.index = labels, .cols = 1},
+                                       {.p = g, .ld = 1, .cols = 1},
+                                       {.p = dz, .ld = n, .cols = n}};
+
+        for (int j = 0; j < 2 * n; j++) {
+            dz[j] = NAN;
+            z[j] = t % 4 < 2 || j % n == 3 ? odd[t / 4 % 3] : (float)j;
+        }
+        run("softmax_xent_grad", t % 2, 2, v, 0);
+        for (int j = 0; j < 2 * n; j++)
+            assert_true(dz[j] == 0);
+    }
+}
+
 /* ---- metrics --------------------------------------------------------------------------------- */
 
 static void correct_wants_the_first_of_the_largest(void **unused)
@@ -599,6 +625,7 @@ const struct CMUnitTest kernel_cases[KERNEL_CASES] = {
     cmocka_unit_test(gemm_rows_multiplies_matrices_that_are_rows),
     cmocka_unit_test(softmax_xent_is_minus_log_of_the_labels_share),
     cmocka_unit_test(softmax_xent_grad_is_the_slope_of_the_loss),
+    cmocka_unit_test(rows_without_a_label_have_no_gradient_whatever_they_are),
     cmocka_unit_test(softmax_of_huge_numbers_is_finite),
     cmocka_unit_test(correct_wants_the_first_of_the_largest),
     cmocka_unit_test(no_answer_is_right_beside_a_nan),

@@ -14,7 +14,7 @@
 
 #include "codelets/kernels/kernel.h"
 
-enum { KERNEL_CASES = 14 };
+enum { KERNEL_CASES = 15 };
 extern const struct CMUnitTest kernel_cases[KERNEL_CASES];
 
 /* What runs a kernel on views of main memory, and on how many random operands; set before the cases

@@ -9,6 +9,7 @@
 #include "codelets/kernels/kernel_table.h"
 
 #include <math.h>
+#include <string.h>
 
 /* y of row r from the sum of its exponentials */
 static void loss(const struct cavs__view *v, int r, float largest, float sum)
@@ -54,12 +55,15 @@ static void gradient(const struct cavs__view *v, int r, const float *e, float su
 {
     const int n = v[0].cols, label = cavs__label(&v[1], r, n);
     const float *g = cavs__row(&v[2], r);
-    const float up = label >= 0 && g ? *g : 0;
+    const float up = g ? *g : 0;
     float *dz = v[3].p + r * v[3].ld;
 
+    if (label < 0) { /* not 0 times e, which may be NaN */
+        memset(dz, 0, (size_t)n * sizeof *dz);
+        return;
+    }
     cavs__scale(n, up / sum, e, dz);
-    if (label >= 0)
-        dz[label] -= up;
+    dz[label] -= up;
 }
 
 static void gradient_of_long_row(const struct cavs__view *v, int r)
