@@ -185,6 +185,33 @@ static void equal_entries_share_nothing(void **unused)
     assert_true(dx[0] == 0 && dx[1] == 5 && dx[2] == 0);
 }
 
+/* A NaN is the largest, wherever it stands, and the gradient comes back to the first one. */
+static void a_nan_is_the_largest_entry(void **unused)
+{
+    static const int32_t ptr[] = {0, 4, 8};
+    const float x[8][2] = {{1, NAN}, {NAN, 2}, {3, 3}, {NAN, NAN}, {0, 1}, {-1, 5}, {4, NAN}};
+    const float g[2][2] = {{5, 6}, {7, 8}};
+
+    (void)unused;
+    for (int which = 0; which < 2; which++) {
+        float y[2][2], dx[8][2];
+        const struct cavs__view in = {.p = (float *)&x[0][0], .ld = 2, .ptr = ptr, .cols = 2};
+
+        run("list_max", which, 0, 2, (struct cavs__view[]){in, {.p = &y[0][0], .ld = 2, .cols = 2}},
+            0);
+        run("list_max_grad", which, 0, 2,
+            (struct cavs__view[]){in,
+                                  {.p = (float *)&g[0][0], .ld = 2, .cols = 2},
+                                  {.p = &dx[0][0], .ld = 2, .ptr = ptr, .cols = 2}},
+            0);
+        assert_true(isnan(y[0][0]) && isnan(y[0][1]) && y[1][0] == 4 && isnan(y[1][1]));
+        for (int e = 0; e < 8; e++) {
+            assert_true(dx[e][0] == (e == 1 ? 5 : e == 6 ? 7 : 0));
+            assert_true(dx[e][1] == (e == 0 ? 6 : e == 6 ? 8 : 0));
+        }
+    }
+}
+
 /* ---- selected blocks ---- */
 
 static int32_t *ids_random(int rows, int blocks)
@@ -348,6 +375,7 @@ int main(void)
         cmocka_unit_test(shares_are_one_over_the_length),
         cmocka_unit_test(softmax_does_not_overflow),
         cmocka_unit_test(equal_entries_share_nothing),
+        cmocka_unit_test(a_nan_is_the_largest_entry),
         cmocka_unit_test(rows_are_multiplied_by_the_block_they_name),
         cmocka_unit_test(gradients_go_to_the_block_that_was_named),
         cmocka_unit_test(rows_of_one_block_are_those_of_all),

@@ -647,7 +647,7 @@ KERNEL(256) cavs_list_max(GLOBAL const int *index, ROWS, int ptr, VIEW(x), VIEW(
         y[y_at + (long)r * y_ld + c] = largest_entry(index, FIRST, END, c, PASS(x));
 }
 
-/* x listed, g (rows, n), dx listed: g at the first largest */
+/* x listed, g (rows, n), dx listed: g at the first largest, or NaN */
 KERNEL(256) cavs_list_max_grad(GLOBAL const int *index, ROWS, int ptr, VIEW(x), VIEW(g), VIEW(dx))
 {
     IN_TURN;
@@ -657,7 +657,8 @@ KERNEL(256) cavs_list_max_grad(GLOBAL const int *index, ROWS, int ptr, VIEW(x), 
         float left = NUMBER(g, ROW(g, r), c);
 
         for (int e = FIRST; e < END; e++) {
-            bool here = NUMBER(x, ROW(x, e), c) == largest;
+            float number = NUMBER(x, ROW(x, e), c);
+            bool here = number == largest || number != number;
 
             dx[dx_at + (long)e * dx_ld + c] = here ? left : 0.0f;
             left = here ? 0.0f : left;

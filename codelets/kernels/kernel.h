@@ -148,8 +148,9 @@ typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const stru
  *                    y (rows, m n)                          b (k, n), m is call->rows; or one of
  *                                                           them transposed (call->transposed)
  * list_sum           x listed (n), y (rows, n)               y[r] = sum over the entries of r
- * list_max           x listed (n), y (rows, n)               largest entry per column, or 0
- * list_max_grad      x listed, g (rows, n), dx listed        g[r] at the first largest, else 0
+ * list_max           x listed (n), y (rows, n)               largest entry per column, or a NaN of
+ *                                                            it; 0 without entries
+ * list_max_grad      x listed, g (rows, n), dx listed        likewise g[r] at the first; else 0
  * list_softmax       x listed, y listed                      per column, over the entries of r
  * list_softmax_grad  y listed, g listed, dx listed           y (g - sum over the entries of y g)
  * list_share         ptr only (p NULL), y (rows, 1)          1 / entries of r, or 0

@@ -76,7 +76,7 @@ static void list_max(const struct cavs__call *call, int rows, const struct cavs_
     cavs__list_each_part(rows, v, v[1].cols, max_part);
 }
 
-/* The gradient goes to the first entry that is as large as the largest, once. */
+/* The gradient goes to the first entry that is as large as the largest, once; a NaN is. */
 static void max_grad_part(const struct cavs__view *v, int r, const struct cavs__list_part *p)
 {
     float left[CAVS__LIST_STRIP], largest[CAVS__LIST_STRIP];
@@ -88,7 +88,7 @@ static void max_grad_part(const struct cavs__view *v, int r, const struct cavs__
         float *dx = cavs__list_out(&v[2], e, p->c);
 
         for (int j = 0; j < p->n; j++) {
-            bool here = x[j] == largest[j];
+            bool here = x[j] == largest[j] || x[j] != x[j];
 
             dx[j] = here ? left[j] : 0;
             left[j] = here ? 0 : left[j];

@@ -99,14 +99,17 @@ void cavs__reference_list_sum(const struct cavs__call *call, int rows, const str
         }
 }
 
-/* The first entry of row r that is the largest in column j, -1 without entries. */
+/* The first entry of row r that is NaN in column j, or else the largest; -1 without entries. */
 static int first_largest(const struct cavs__view *x, int r, int j)
 {
     int best = -1;
 
-    for (int e = begin(x, r); e < end(x, r); e++)
+    for (int e = begin(x, r); e < end(x, r); e++) {
+        if (isnan(at(x, e, j)))
+            return e;
         if (best < 0 || at(x, e, j) > at(x, best, j))
             best = e;
+    }
     return best;
 }
 
