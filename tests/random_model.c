@@ -118,6 +118,8 @@ void draw_model(struct draw *d)
         else
             graph_stage(d);
     }
+    if (!d->m->has_loss) /* it would not be trained */
+        cavs_loss(d->f, "loss", cavs_sum(draw_per_vertex(d, draw_any(d))), NULL);
 }
 
 /* ---- samples ---- */

@@ -39,8 +39,8 @@ int draw_pick(struct draw *d, int n);
 int draw_tests(struct CMUnitTest *to, struct CMUnitTest each, int n);
 /* That of the running test. */
 uint64_t draw_seed(void **state);
-/* Declares d->m, which is not finished then: a graph with functions by number of children, then
- * perhaps stages over earlier ones and other graphs. */
+/* Declares d->m, which is not finished then and has a loss: a graph with functions by number of
+ * children, then perhaps stages over earlier ones and other graphs. */
 void draw_model(struct draw *d);
 /* Texts for sample_make(); after draw_model(). */
 void draw_samples(struct draw *d);
