@@ -5,6 +5,7 @@
  * process and as several ranks, and compares.
  *
  *     ranks_trial SHARDS [MODEL | tape | sharing]
+ *     ranks_trial SHARDS random FIRST-LAST  the same for models drawn at random (random_model.h)
  *     ranks_trial SHARDS turns       trains two sessions in turns, that share parameters or not
  *     ranks_trial SHARDS saving FILE writes checkpoints, while memory runs out at rank 1
  *     ranks_trial 1 opening          makes runtimes, while memory runs out at rank 1
@@ -28,6 +29,7 @@
 
 #include "core/base/hash.h"
 #include "tests/failing_alloc.h"
+#include "tests/random_model.h"
 #include "tests/sample.h"
 #include "tests/tape_step.h"
 #include "tests/wide_rows.h"
@@ -51,19 +53,25 @@ static void say(const char *text)
     fprintf(stdout, "%s\n", text);
 }
 
-static struct cavs_data *make_data(const struct zoo_entry *z, const struct cavs_model *m, int *n)
+/* Three samples of each text: *n. */
+static struct cavs_data *make_samples(const struct cavs_model *m, int ntexts,
+                                      const char *const *texts, int *n)
 {
     struct cavs_data *d;
 
     check(cavs_data_create(m, &d), "data");
-    for (*n = 0; *n < 3 * zoo_samples(z); ++*n) {
-        struct sample *s =
-            sample_make(m, z->samples[*n % zoo_samples(z)], (uint64_t)(*n / zoo_samples(z)));
+    for (*n = 0; *n < 3 * ntexts; ++*n) {
+        struct sample *s = sample_make(m, texts[*n % ntexts], (uint64_t)(*n / ntexts));
 
         check(sample_add(s, d), "sample");
         sample_free(s);
     }
     return d;
+}
+
+static struct cavs_data *make_data(const struct zoo_entry *z, const struct cavs_model *m, int *n)
+{
+    return make_samples(m, zoo_samples(z), z->samples, n);
 }
 
 static uint64_t hash_values(struct cavs_session *s, const struct cavs_model *m, uint64_t h,
@@ -110,12 +118,12 @@ static uint64_t hash_metrics(struct cavs_session *s, uint64_t h)
     return cavs__hash(h, &count, sizeof count);
 }
 
-static void try(const struct zoo_entry *z, struct cavs_session_options o, const char *how)
+/* Trains on n samples, takes their gradients and evaluates them; frees the model and them. */
+static void try_on(struct cavs_model *m, struct cavs_data *d, int n, struct cavs_session_options o,
+                   const char *name, const char *how)
 {
-    struct cavs_model *m = zoo_model(z);
     struct cavs_session *s;
-    int n, all[64];
-    struct cavs_data *d = make_data(z, m, &n);
+    int all[64];
     uint64_t h = CAVS__HASH_START;
 
     check(cavs_session_create(runtime, m, &o, &s), "session");
@@ -130,10 +138,66 @@ static void try(const struct zoo_entry *z, struct cavs_session_options o, const 
     check(cavs_session_evaluate(s, d, all, n), "evaluate");
     h = hash_metrics(s, h);
     if (cavs_runtime_rank(runtime) == 0)
-        printf("%s %s %016llx\n", z->name, how, (unsigned long long)h);
+        printf("%s %s %016llx\n", name, how, (unsigned long long)h);
     cavs_session_destroy(s);
     cavs_data_destroy(d);
     cavs_model_destroy(m);
+}
+
+static void try(const struct zoo_entry *z, struct cavs_session_options o, const char *how)
+{
+    struct cavs_model *m = zoo_model(z);
+    int n;
+    struct cavs_data *d = make_data(z, m, &n);
+
+    try_on(m, d, n, o, z->name, how);
+}
+
+/* ---- models that nobody would write ---- */
+
+static void draw_options(struct draw *d, struct cavs_session_options *o)
+{
+    o->seed = d->seed;
+    o->optimizer = (enum cavs_optimizer)draw_pick(d, CAVS_OPTIMIZERS);
+    o->clip = draw_pick(d, 2) ? 0.5f : 0;
+    o->mean = draw_pick(d, 3) == 0;
+    o->weight_decay = draw_pick(d, 3) ? 0 : 0.01f;
+    o->policy = (enum cavs_policy)draw_pick(d, CAVS_POLICIES);
+    o->grain = draw_pick(d, 2) ? 1e-7f : 0;
+    o->no_lazy = draw_pick(d, 4) == 0;
+    o->no_eager = draw_pick(d, 4) == 0;
+    o->no_dedup = draw_pick(d, 3) == 0;
+    o->precision = draw_pick(d, 6) ? CAVS_FLOAT32 : CAVS_BFLOAT16;
+}
+
+static void try_seed(uint64_t seed, struct cavs_session_options o)
+{
+    struct draw d = {.seed = seed, .drops = seed % 2};
+    const char *texts[DRAW_SAMPLES];
+    struct cavs_data *data;
+    char name[32];
+    int n;
+
+    check(cavs_model_create(&d.m), "model");
+    draw_model(&d);
+    check(cavs_model_finish(d.m), "model");
+    draw_samples(&d);
+    for (int i = 0; i < DRAW_SAMPLES; i++)
+        texts[i] = d.texts[i];
+    draw_options(&d, &o);
+    data = make_samples(d.m, DRAW_SAMPLES, texts, &n);
+    snprintf(name, sizeof name, "seed %llu", (unsigned long long)seed);
+    try_on(d.m, data, n, o, name, cavs_optimizer_name((int)o.optimizer));
+}
+
+/* seeds: FIRST-LAST */
+static void try_random(const char *seeds, struct cavs_session_options o)
+{
+    char *end;
+    uint64_t first = strtoull(seeds, &end, 10), last = *end ? strtoull(end + 1, NULL, 10) : first;
+
+    for (uint64_t seed = first; seed <= last; seed++)
+        try_seed(seed, o);
 }
 
 /* ---- a tape ---- */
@@ -644,6 +708,8 @@ int main(int argc, char **argv)
         o.optimizer = CAVS_SGD;
         try_tape(o, "sgd");
     }
+    if (argc > 3 && strcmp(argv[2], "random") == 0)
+        try_random(argv[3], o);
     if (argc > 2 && strcmp(argv[2], "sharing") == 0)
         try_sharing(o);
     for (int sharing = 0; sharing < 2 && argc > 2 && strcmp(argv[2], "turns") == 0; sharing++)

@@ -11,21 +11,24 @@ name=ranks
 
 # --- the same bits --------------------------------------------------------------------------------
 
-# hashes N SHARDS: what the trial of models says, into N.SHARDS
+# hashes N SHARDS [MODEL | MODE ...]: what the trial of models says, into N.SHARDS
 hashes() {
-    if [ "$1" -eq 1 ]; then
-        CAVS_FUSION=interpret "$tests/ranks_trial" "$2" ${3:+"$3"}
+    processes=$1 said_by=$1.$2
+    shift
+    if [ "$processes" -eq 1 ]; then
+        CAVS_FUSION=interpret "$tests/ranks_trial" "$@"
     else
-        CAVS_FUSION=interpret mpirun -np "$1" "$tests/ranks_trial" "$2" ${3:+"$3"}
-    fi >"$work/$1.$2" 2>"$work/err"
+        CAVS_FUSION=interpret mpirun -np "$processes" "$tests/ranks_trial" "$@"
+    fi >"$work/$said_by" 2>"$work/err"
 }
 
-# same RANKS SHARDS [MODEL]: as one process
+# same RANKS SHARDS [MODEL | MODE ...]: as one process
 same() {
-    [ -e "$work/1.$2" ] || hashes 1 "$2" "${3:-}"
-    hashes "$1" "$2" "${3:-}"
-    [ -s "$work/1.$2" ] && cmp -s "$work/1.$2" "$work/$1.$2"
-    ok $? "$1 ranks, $2 shards: the bits of one process" "$work/err" "$work/1.$2" "$work/$1.$2"
+    n=$1
+    shift
+    [ -e "$work/1.$1" ] || hashes 1 "$@"
+    hashes "$n" "$@" && [ -s "$work/1.$1" ] && cmp -s "$work/1.$1" "$work/$n.$1"
+    ok $? "$n ranks, $1 shards${2:+, $2}: the bits of one process" "$work/err" "$work/1.$1" "$work/$n.$1"
 }
 
 same 2 4
@@ -33,7 +36,12 @@ same 4 8 tree_lstm_bench
 same 2 3 tape
 same 4 16 tape
 same 2 20 tied # batches of fewer samples than half of the shards
+same 2 5 random 0-29
+same 4 5 random 0-29
 if [ -n "${CAVS_TEST_LONG:-}" ]; then
+    for n in 2 3 4; do
+        same $n 6 random 30-999
+    done
     same 3 7
     same 8 16
     same 4 24
