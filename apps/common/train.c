@@ -125,7 +125,7 @@ int loop_check_params(struct loop *l)
             "--clip may help, "
             "--check-finite says where it begins\n",
             a->program->name, l->state.epoch,
-            a->options.checkpoint ? ", the last checkpoint is from before" : "");
+            a->options.checkpoint ? " without a checkpoint of them" : "");
     a->status = APP_DIVERGED;
     l->over = true;
     return 0;
