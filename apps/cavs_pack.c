@@ -71,6 +71,8 @@ static const struct pack_form *find_form(struct argp_state *state, const char *n
 
 static error_t on_argument(struct command *c, char *arg, struct argp_state *state)
 {
+    if (!*arg)
+        argp_error(state, "expected FORM INPUT OUTPUT, and one of them is nothing");
     switch (state->arg_num) {
     case 0: c->pack.form = find_form(state, arg); return 0;
     case 1: c->pack.input = arg; return 0;
@@ -121,13 +123,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
     switch (key) {
     case ARGP_KEY_INIT: argp_err_exit_status = APP_USAGE; return 0;
-    case KEY_LIKE: p->like = arg; return 0;
+    case KEY_LIKE: p->like = app_text(state, "like", "FILE", arg); return 0;
     case KEY_MIN_COUNT: p->min_count = app_int(state, "min-count", arg, 1, INT_MAX); return 0;
     case KEY_WORDS: p->words_kept = app_int(state, "words", arg, 1, INT_MAX - 1); return 0;
     case KEY_LABELS: p->labels = app_int(state, "labels", arg, 1, INT_MAX); return 0;
     case KEY_STEPS: p->steps = app_int(state, "steps", arg, 1, INT_MAX - 1); return 0;
-    case KEY_INFO: c->info = arg; return 0;
-    case KEY_VERIFY: c->verify = arg; return 0;
+    case KEY_INFO: c->info = app_text(state, "info", "FILE", arg); return 0;
+    case KEY_VERIFY: c->verify = app_text(state, "verify", "FILE", arg); return 0;
     case KEY_QUIET: p->verbose = false; return 0;
     case ARGP_KEY_ARG: return on_argument(c, arg, state);
     case ARGP_KEY_END: check(c, state); return 0;

@@ -43,6 +43,15 @@ text in out --like other --words 4|--like FILE brings the words: leave --min-cou
 --verify in --steps 4|the other options want FORM INPUT OUTPUT
 END
 
+for option in like info verify; do
+    run cavs-pack text in "$work/out" --$option ""
+    status_is 2 && said "--$option wants FILE, not nothing"
+    ok $? "--$option without a name is a mistake"
+done
+run cavs-pack text "$data/mini-text.txt" ""
+status_is 2 && said "expected FORM INPUT OUTPUT, and one of them is nothing"
+ok $? "nor is nothing an output"
+
 while IFS='|' read -r form text message; do
     printf '%b' "$text" >"$work/bad"
     run cavs-pack "$form" "$work/bad" "$work/never"

@@ -113,8 +113,10 @@ json_t *options_to_json(const struct option_list *l, enum option_role role);
 int options_from_json(struct option_list *l, enum option_role role, const json_t *object,
                       bool refuse, const char *from, struct app_error *e);
 
-/* Numbers of options that are in no table: on a mistake they end the program with a message that
+/* Values of options that are in no table: on a mistake they end the program with a message that
  * names the option. */
+const char *app_text(struct argp_state *state, const char *option, const char *argument,
+                     const char *arg);
 int app_int(struct argp_state *state, const char *option, const char *arg, int lo, int hi);
 double app_real(struct argp_state *state, const char *option, const char *arg, double lo,
                 double hi);

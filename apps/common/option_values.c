@@ -100,10 +100,11 @@ static uint64_t parse_seed(struct argp_state *state, const char *option, const c
 }
 
 /* What a shell makes of a variable that is not set would be a file without a name. */
-static const char *parse_text(struct argp_state *state, const struct app_option *o, const char *arg)
+const char *app_text(struct argp_state *state, const char *option, const char *argument,
+                     const char *arg)
 {
     if (!*arg)
-        argp_error(state, "--%s wants %s, not nothing", o->name, o->argument);
+        argp_error(state, "--%s wants %s, not nothing", option, argument);
     return arg;
 }
 
@@ -119,7 +120,7 @@ void option_set(struct argp_state *state, const struct app_option *o, void *valu
     case OPTION_REAL: *(float *)value = (float)app_real(state, o->name, arg, o->lo, o->hi); break;
     case OPTION_SEED: *(uint64_t *)value = parse_seed(state, o->name, arg); break;
     case OPTION_CHOICE: *(int *)value = parse_choice(state, o, arg); break;
-    case OPTION_TEXT: *(const char **)value = parse_text(state, o, arg); break;
+    case OPTION_TEXT: *(const char **)value = app_text(state, o->name, o->argument, arg); break;
     }
 }
 

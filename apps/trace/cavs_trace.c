@@ -33,7 +33,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
     switch (key) {
     case ARGP_KEY_INIT: argp_err_exit_status = APP_USAGE; return 0;
-    case KEY_INPUT: c->input = arg; return 0;
+    case KEY_INPUT: c->input = app_text(state, "input", "FILE", arg); return 0;
     case KEY_SUMMARY: c->again = true; return 0;
     case KEY_QUIET: c->quiet = true; return 0;
     case ARGP_KEY_ARG:
