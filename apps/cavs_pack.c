@@ -244,6 +244,16 @@ static int choose(struct pack *p, struct app_error *e)
     return choose_words(p, e);
 }
 
+/* Words and tags of another form would make a set in which all are unknown. */
+static int check_pattern(const struct pack *p)
+{
+    struct cavs_data *d = NULL;
+    int rc = p->like ? cavs_data_open(p->model, p->like, &d) : 0;
+
+    cavs_data_destroy(d);
+    return rc;
+}
+
 static int check_output(const struct pack *p, struct app_error *e)
 {
     if (!same_file(p->output, p->input) && (!p->like || !same_file(p->output, p->like)))
@@ -258,7 +268,7 @@ static int pack(struct pack *p, struct app_error *e)
 
     if ((rc = check_output(p, e)) < 0 || (rc = choose(p, e)) < 0 ||
         (rc = cavs_model_create(&p->model)) < 0 || (rc = p->form->declare(p, e)) < 0 ||
-        (rc = cavs_model_finish(p->model)) < 0 ||
+        (rc = cavs_model_finish(p->model)) < 0 || (rc = check_pattern(p)) < 0 ||
         (rc = cavs_data_pack(p->model, p->output, &p->data)) < 0 || (rc = p->form->read(p, e)) < 0)
         return rc;
     if (cavs_data_size(p->data) == 0)
