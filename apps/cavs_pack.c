@@ -332,6 +332,15 @@ static int flush_output(struct app_error *e)
                : app_fail(e, CAVS_EIO, "cannot write to standard output: %s", strerror(errno));
 }
 
+/* A pipe has nothing any more, and in a file that is the standard output the description would
+ * stand over the data. */
+static bool can_be_looked_into(const char *output)
+{
+    struct stat st;
+
+    return stat(output, &st) == 0 && S_ISREG(st.st_mode) && !same_file(output, "/dev/stdout");
+}
+
 static int run(struct command *c, struct app_error *e)
 {
     int rc = 0;
@@ -339,7 +348,7 @@ static int run(struct command *c, struct app_error *e)
     if (c->pack.form) {
         rc = pack(&c->pack, e);
         clear(&c->pack);
-        if (rc == 0 && c->pack.verbose)
+        if (rc == 0 && c->pack.verbose && can_be_looked_into(c->pack.output))
             rc = print_info(c->pack.output);
     }
     if (rc == 0 && c->info)

@@ -133,16 +133,26 @@ for input in - /dev/stdin; do
     ok $? "samples can ($input)"
 done
 
-cat <"$work/pipe" >"$work/piped.cavs" &
-run cavs-pack text "$data/mini-text.txt" "$work/pipe" --quiet
-wait
-status_is 0 && cmp "$work/piped.cavs" "$work/text.cavs" >&2 && [ -p "$work/pipe" ]
-ok $? "a pipe is written into"
+for quiet in --quiet ""; do
+    timeout 20 cat <"$work/pipe" >"$work/piped.cavs" &
+    timeout 20 "$apps/cavs-pack" text "$data/mini-text.txt" "$work/pipe" $quiet >"$work/out"
+    echo $? >"$work/status"
+    wait
+    status_is 0 && cmp "$work/piped.cavs" "$work/text.cavs" >&2 && [ -p "$work/pipe" ]
+    ok $? "a pipe is written into $quiet"
+    "$apps/cavs-pack" text "$data/mini-text.txt" /dev/stdout $quiet >"$work/piped.cavs" &&
+        cmp "$work/piped.cavs" "$work/text.cavs" >&2
+    ok $? "so is the standard output $quiet"
+done
 
 ln -s link.cavs "$work/link"
 run cavs-pack text "$data/mini-text.txt" "$work/link" --quiet
 status_is 0 && [ -L "$work/link" ] && cmp "$work/link.cavs" "$work/text.cavs" >&2
 ok $? "a link stays, and leads to the file"
+
+run cavs-pack tagged "$data/mini-tags.txt" "$work/never" --like "$work/text.cavs"
+status_is 1 && said "$work/text.cavs does not fit the model" && [ ! -e "$work/never" ]
+ok $? "words of another form are refused"
 
 cp "$work/text.cavs" "$work/before.cavs"
 run cavs-pack text "$work/link" "$work/link.cavs" --quiet
