@@ -8,19 +8,24 @@
 
 #include "tests/random.h"
 
+void draw_range(const char *seeds, uint64_t *first, uint64_t *last)
+{
+    char *end;
+
+    *first = *last = strtoull(seeds, &end, 10);
+    if (*end == '-')
+        *last = strtoull(end + 1, NULL, 10);
+}
+
 int draw_tests(struct CMUnitTest *to, struct CMUnitTest each, int n)
 {
     static uint64_t seeds[DRAW_SEEDS];
     static char names[DRAW_SEEDS][32];
     const char *only = getenv("CAVS_TEST_SEED");
     uint64_t first = 0, last = (uint64_t)n - 1;
-    char *end;
 
-    if (only) {
-        first = last = strtoull(only, &end, 10);
-        if (*end == '-')
-            last = strtoull(end + 1, NULL, 10);
-    }
+    if (only)
+        draw_range(only, &first, &last);
     for (n = 0; n < DRAW_SEEDS && first + (uint64_t)n <= last; n++) {
         seeds[n] = first + (uint64_t)n;
         snprintf(names[n], sizeof names[n], "%s %llu", each.name, (unsigned long long)seeds[n]);
@@ -120,6 +125,20 @@ void draw_model(struct draw *d)
     }
     if (!d->m->has_loss) /* it would not be trained */
         cavs_loss(d->f, "loss", cavs_sum(draw_per_vertex(d, draw_any(d))), NULL);
+}
+
+/* ---- options ---- */
+
+void draw_engine(struct draw *d, struct cavs_session_options *o)
+{
+    o->policy = (enum cavs_policy)draw_pick(d, CAVS_POLICIES);
+    o->shards = 1 + draw_pick(d, 4);
+    o->grain = draw_pick(d, 2) ? 1e-7f : 0;
+    o->no_lazy = draw_pick(d, 4) == 0;
+    o->no_eager = draw_pick(d, 4) == 0;
+    o->no_fusion = draw_pick(d, 4) == 0;
+    o->no_dedup = draw_pick(d, 3) == 0;
+    o->precision = draw_pick(d, 6) ? CAVS_FLOAT32 : CAVS_BFLOAT16;
 }
 
 /* ---- samples ---- */

@@ -33,6 +33,8 @@ struct draw {
 
 /* 0 .. n-1 */
 int draw_pick(struct draw *d, int n);
+/* Reads FIRST or FIRST-LAST. */
+void draw_range(const char *seeds, uint64_t *first, uint64_t *last);
 /* Makes of `each` a test for every seed from 0 to n - 1 or, with CAVS_TEST_SEED=FIRST or
  * FIRST-LAST, for those, at most DRAW_SEEDS: one that fails keeps no other from being tried.  How
  * many. */
@@ -44,6 +46,8 @@ uint64_t draw_seed(void **state);
 void draw_model(struct draw *d);
 /* Texts for sample_make(); after draw_model(). */
 void draw_samples(struct draw *d);
+/* How a session computes: policy, shards, grain, precision, and what it leaves out. */
+void draw_engine(struct draw *d, struct cavs_session_options *o);
 
 /* ---- what random_model.c is made of; all values stay within a few units ---- */
 

@@ -157,17 +157,15 @@ static void try(const struct zoo_entry *z, struct cavs_session_options o, const 
 
 static void draw_options(struct draw *d, struct cavs_session_options *o)
 {
+    const int shards = o->shards;
+
+    draw_engine(d, o);
+    o->shards = shards; /* those of the comparison */
     o->seed = d->seed;
     o->optimizer = (enum cavs_optimizer)draw_pick(d, CAVS_OPTIMIZERS);
     o->clip = draw_pick(d, 2) ? 0.5f : 0;
     o->mean = draw_pick(d, 3) == 0;
     o->weight_decay = draw_pick(d, 3) ? 0 : 0.01f;
-    o->policy = (enum cavs_policy)draw_pick(d, CAVS_POLICIES);
-    o->grain = draw_pick(d, 2) ? 1e-7f : 0;
-    o->no_lazy = draw_pick(d, 4) == 0;
-    o->no_eager = draw_pick(d, 4) == 0;
-    o->no_dedup = draw_pick(d, 3) == 0;
-    o->precision = draw_pick(d, 6) ? CAVS_FLOAT32 : CAVS_BFLOAT16;
 }
 
 static void try_seed(uint64_t seed, struct cavs_session_options o)
@@ -190,12 +188,12 @@ static void try_seed(uint64_t seed, struct cavs_session_options o)
     try_on(d.m, data, n, o, name, cavs_optimizer_name((int)o.optimizer));
 }
 
-/* seeds: FIRST-LAST */
+/* seeds: as draw_range() reads them */
 static void try_random(const char *seeds, struct cavs_session_options o)
 {
-    char *end;
-    uint64_t first = strtoull(seeds, &end, 10), last = *end ? strtoull(end + 1, NULL, 10) : first;
+    uint64_t first, last;
 
+    draw_range(seeds, &first, &last);
     for (uint64_t seed = first; seed <= last; seed++)
         try_seed(seed, o);
 }

@@ -16,21 +16,6 @@
 
 enum { FEW = 60, MANY = 3000 };
 
-static struct cavs_session_options options(struct draw *d)
-{
-    struct cavs_session_options o = cavs_session_defaults();
-    o.policy = (enum cavs_policy)draw_pick(d, CAVS_POLICIES);
-    o.shards = 1 + draw_pick(d, 4);
-    o.grain = draw_pick(d, 2) ? 1e-7f : 0;
-    o.no_lazy = draw_pick(d, 4) == 0;
-    o.no_eager = draw_pick(d, 4) == 0;
-    o.no_fusion = draw_pick(d, 4) == 0;
-    o.no_dedup = draw_pick(d, 3) == 0;
-    o.lr = 0.02f;
-    o.precision = draw_pick(d, 6) ? CAVS_FLOAT32 : CAVS_BFLOAT16;
-    return o;
-}
-
 enum { BATCH = 8 };
 
 static void open_trial(struct draw *d, struct trial *t)
@@ -89,7 +74,9 @@ static void run_seed(uint64_t seed)
     trial_note("(seed %llu)", (unsigned long long)seed);
     trial_compile(seed % 20 == 0);
     open_trial(&d, &t);
-    struct cavs_session_options o = options(&d);
+    struct cavs_session_options o = cavs_session_defaults();
+    draw_engine(&d, &o);
+    o.lr = 0.02f;
     o.seed = seed;
     t.oracle->rounds = o.precision == CAVS_BFLOAT16;
     for (int i = 0; i < BATCH; i++)
