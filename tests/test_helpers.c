@@ -156,7 +156,8 @@ static void check_helped(struct run r, uint64_t want)
 {
     int helped;
 
-    r.l2_bytes = 1;
+    if (!r.l2_bytes)
+        r.l2_bytes = 1;
     assert_true(train(r, &helped) == want);
     assert_true(helped >= 2 * EPOCHS * SAMPLES); /* forward, and backward */
 }
@@ -238,12 +239,26 @@ static void check_not_helped(struct run r)
     assert_int_equal(helped, 0);
 }
 
-static void small_weights_are_not_helped_with(void **state)
+/* Bytes of W and F. */
+enum { WEIGHTS = 3 * HIDDEN * HIDDEN * (int)sizeof(float) };
+
+static void weights_that_fill_half_a_cache_are_helped_with(void **state)
+{
+    struct run r = alone();
+    uint64_t want = train_without_help(r);
+
+    (void)state;
+    r.workers = 2;
+    r.l2_bytes = 2 * WEIGHTS;
+    check_helped(r, want);
+}
+
+static void smaller_weights_are_not_helped_with(void **state)
 {
     struct run r = alone();
 
     (void)state;
-    r.l2_bytes = 3 * HIDDEN * HIDDEN * (int)sizeof(float);
+    r.l2_bytes = 2 * WEIGHTS + 1;
     check_not_helped(r);
 }
 
@@ -303,7 +318,8 @@ int main(void)
         cmocka_unit_test(helpers_give_the_same_bits_with_any_scheduler),
         cmocka_unit_test(helpers_of_shards_that_are_submitted_side_by_side_give_the_same_bits),
         cmocka_unit_test(a_batch_of_one_tree_that_is_helped_with_is_one_task),
-        cmocka_unit_test(small_weights_are_not_helped_with),
+        cmocka_unit_test(weights_that_fill_half_a_cache_are_helped_with),
+        cmocka_unit_test(smaller_weights_are_not_helped_with),
         cmocka_unit_test(workers_of_others_do_not_help),
     };
 

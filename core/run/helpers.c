@@ -109,11 +109,12 @@ static void end(struct cavs__helping *task)
 
 /* ---- which tasks ---- */
 
-/* Does the part read weights that do not stay in the cache of one worker from one V_t to the
- * next? */
+/* Does the part read weights that do not stay in the cache of one worker from one V_t to the next?
+ * Those of half a cache do not: between a V_t of the forward pass and the same one of the next batch
+ * the backward pass reads as much. */
 static bool has_large_weights(const struct cavs__engine *e, const struct cavs__part *p)
 {
-    return p && p->panel_bytes > e->rt->l2_bytes;
+    return p && 2 * p->panel_bytes >= e->rt->l2_bytes;
 }
 
 static bool is_large(const struct cavs__engine *e, const struct cavs__task_kind *k)
