@@ -922,8 +922,10 @@ struct cavs_session_options {
     bool mean;
     uint64_t seed; /**< of the parameters' initial values, and of dropout */
     /** Independent parts that a batch is cut into, at most 4096; 0: one per core of the machine,
-     * or, of several ranks that ask for devices, one per device.  Results depend on this number in
-     * the last bits, and on nothing else of the machine. */
+     * or, of several ranks that ask for devices, one per device.  Without ranks and devices that is
+     * fewer for batches of few samples, where the weights of a chain fill half of a core's
+     * second-level cache: workers then share in each V_t.  Results depend on this number in the
+     * last bits, and on nothing else of the machine. */
     int shards;
     /** Seconds of work that a task should be worth for the runtime's cost per task not to show; 0:
      * 60 times the cost measured.  Thin batching tasks are put together up to it, wide ones are

@@ -47,7 +47,7 @@ static struct cavs_model *wide_model(void)
 struct run {
     const char *scheduler;
     enum cavs_policy policy;
-    int workers, shards, l2_bytes; /* 0: as it is */
+    int workers, shards, cores, l2_bytes; /* 0: as it is */
     bool leave_to_workers, bf16;
     struct cavs_model *model;
     struct cavs_runtime *rt;
@@ -84,6 +84,8 @@ static void open_run(struct run *r)
     so.precision = r->bf16 ? CAVS_BFLOAT16 : CAVS_FLOAT32;
     r->model = wide_model();
     check_ok(cavs_runtime_create(&ro, &r->rt));
+    if (r->cores > 0)
+        r->rt->shards = r->cores;
     check_ok(cavs_data_create(r->model, &r->data));
     fill(r);
     check_ok(cavs_session_create(r->rt, r->model, &so, &r->session));
@@ -300,6 +302,61 @@ static void helpers_of_shards_that_are_submitted_side_by_side_give_the_same_bits
     assert_true(helped > 0 && side_by_side);
 }
 
+struct few {
+    int cores, l2_bytes, shards; /* of the session; 0: it chooses */
+    int n, want;                 /* trees of a batch, and shards that it has */
+    bool large;                  /* the trees are those of most leaves */
+};
+
+static void check_few(struct few f, int workers, uint64_t *bits)
+{
+    struct run r = alone();
+    int samples[64];
+
+    r.workers = workers;
+    r.cores = f.cores;
+    r.l2_bytes = f.l2_bytes;
+    r.shards = f.shards;
+    open_run(&r);
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < f.n; k++)
+            samples[k] = f.large ? SAMPLES - 1 : (i + k) % SAMPLES;
+        check_ok(cavs_session_train(r.session, r.data, samples, f.n));
+        assert_int_equal(r.session->batch->nshards, f.want);
+    }
+    check_ok(cavs_session_wait(r.session));
+    *bits = hash_params(&r);
+    close_run(&r);
+}
+
+/* The six trees have 9, 23, .. 79 vertices, 264 together. */
+static void few_trees_are_few_shards_whatever_the_number_of_workers(void **state)
+{
+    static const struct few cases[] = {
+        {.cores = 2, .l2_bytes = 1, .n = 2, .want = 1},
+        {.cores = 2, .l2_bytes = 1, .n = 7, .want = 1},
+        {.cores = 2, .l2_bytes = 1, .n = 8, .want = 2},
+        {.cores = 2, .l2_bytes = 1, .n = 7, .want = 2, .large = true},
+        {.cores = 4, .l2_bytes = 1, .n = 13, .want = 3},
+        {.cores = 8, .l2_bytes = 1, .n = 3, .want = 2},
+        {.cores = 8, .l2_bytes = 1, .n = 20, .want = 5},
+        {.cores = 2, .l2_bytes = 2 * WEIGHTS + 1, .n = 4, .want = 2},
+        {.cores = 2, .l2_bytes = 1, .shards = 2, .n = 4, .want = 2},
+    };
+
+    (void)state;
+    need_panels();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t bits, want;
+
+        check_few(cases[i], 1, &want);
+        for (int workers = 2; workers <= 4; workers++) {
+            check_few(cases[i], workers, &bits);
+            assert_true(bits == want);
+        }
+    }
+}
+
 static void workers_of_others_do_not_help(void **state)
 {
     struct run r = alone();
@@ -320,6 +377,7 @@ int main(void)
         cmocka_unit_test(a_batch_of_one_tree_that_is_helped_with_is_one_task),
         cmocka_unit_test(weights_that_fill_half_a_cache_are_helped_with),
         cmocka_unit_test(smaller_weights_are_not_helped_with),
+        cmocka_unit_test(few_trees_are_few_shards_whatever_the_number_of_workers),
         cmocka_unit_test(workers_of_others_do_not_help),
     };
 

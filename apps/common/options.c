@@ -158,7 +158,7 @@ const struct app_option app_options_machine[] = {
         .choice = cavs_policy_name, .about = cavs_policy_summary),
     ROW(INT, "shards", "N", session.shards, KEPT,
         "independent parts a batch is cut into; default: one a core of the machine, or a device of "
-        "several ranks", 0, 4096),
+        "several ranks; of few samples, where weights are large, fewer", 0, 4096),
     ROW(FLAG, "no-lazy", NULL, session.no_lazy, KEPT,
         "do not put off operators that nothing waits for"),
     ROW(FLAG, "no-eager", NULL, session.no_eager, KEPT,

@@ -128,10 +128,12 @@ static void explain_choices(FILE *out, const struct cavs_session *s)
                               : "rows of a task are never cut among workers: they do not share one "
                                 "memory node");
     if (cavs__may_help(&s->engine))
-        fprintf(out,
-                "products by weights that do not fit the second-level cache (%d KB) are claimed by "
-                "several workers when a batch has fewer shards than there are workers\n",
-                s->rt->l2_bytes >> 10);
+        fprintf(
+            out,
+            "products by weights that fill half of the second-level cache (%d KB) are claimed by "
+            "several workers when a batch has fewer shards than there are workers%s\n",
+            s->rt->l2_bytes >> 10,
+            s->options.shards == 0 ? ", and batches of few samples have fewer" : "");
     if (s->engine.devices)
         cavs__devices->explain(out);
     for (int i = 0; i < s->model->nstages; i++)

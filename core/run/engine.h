@@ -261,6 +261,10 @@ double cavs__join_until(const struct cavs__engine *e, enum cavs__run run, double
 
 /* helpers.c: may workers without a shard help with tasks of the others? */
 bool cavs__may_help(const struct cavs__engine *e);
+/* How many shards a batch of these samples should have at most, so that workers can help with thin
+ * V_t: as many as others, unless that is left to the session, and the samples are few and small. */
+int cavs__shards_of_few(const struct cavs__engine *e, const struct cavs_data *d, const int *samples,
+                        int n);
 /* Opens one more task to helpers.  arena: of whoever submits it.  false: out of memory. */
 bool cavs__helping_task(struct cavs__engine *e, struct cavs__arena *arena,
                         struct cavs__helping *helping);

@@ -107,7 +107,7 @@ static void end(struct cavs__helping *task)
     close_after_last(h);
 }
 
-/* ---- which tasks ---- */
+/* ---- which batches ---- */
 
 /* Does the part read weights that do not stay in the cache of one worker from one V_t to the next?
  * Those of half a cache do not: between a V_t of the forward pass and the same one of the next batch
@@ -126,11 +126,11 @@ static bool is_large(const struct cavs__engine *e, const struct cavs__task_kind 
     return false;
 }
 
-/* Is there only one chain with large weights?  Chains of several stages may run side by side, which
- * is better than any help. */
-static bool has_one_large_chain(const struct cavs__engine *e)
+/* The number of the stage whose chain has large weights; -1: there is none, or more than one.
+ * Chains of several stages may run side by side, which is better than any help. */
+static int large_chain(const struct cavs__engine *e)
 {
-    int n = 0;
+    int number = -1;
 
     for (int i = 0; i < e->plan->model->nstages; i++) {
         const struct cavs__stage_plan *sp = &e->plan->stages[i];
@@ -138,21 +138,31 @@ static bool has_one_large_chain(const struct cavs__engine *e)
 
         for (int j = 0; j < sp->nkinds; j++)
             large |= cavs__chain_of(sp->kinds[j]) && is_large(e, sp->kinds[j]);
-        n += large;
+        if (large && number >= 0)
+            return -1;
+        number = large ? i : number;
     }
-    return n == 1;
+    return number;
 }
 
-/* How many helpers each shard of a batch gets: workers that have no shard.  They stay for as long
- * as the chain takes, so there are none where others count on the workers. */
-static int helpers(const struct cavs__engine *e, int shards)
+/* The number of the stage with whose chain workers help, if some have nothing to do; -1: none.
+ * They stay for as long as the chain takes, so they do not help where others count on them. */
+static int helped_stage(const struct cavs__engine *e)
 {
     const struct cavs_runtime *rt = e->rt;
-    const int idle = rt->workers / shards - 1;
 
-    if (idle < 1 || !rt->one_memory || e->devices || rt->ranks || rt->leave_to_workers ||
-        cavs__simulated_cores() > 0 || cavs__policies[e->options->policy].alone ||
-        !has_one_large_chain(e))
+    if (!rt->one_memory || e->devices || rt->ranks || rt->leave_to_workers ||
+        cavs__simulated_cores() > 0 || cavs__policies[e->options->policy].alone)
+        return -1;
+    return large_chain(e);
+}
+
+/* How many helpers each shard of a batch gets: workers that have no shard. */
+static int helpers(const struct cavs__engine *e, int shards)
+{
+    const int idle = e->rt->workers / shards - 1;
+
+    if (idle < 1 || helped_stage(e) < 0)
         return 0;
     return idle < CAVS__CLAIMANTS - 1 ? idle : CAVS__CLAIMANTS - 1;
 }
@@ -161,6 +171,35 @@ bool cavs__may_help(const struct cavs__engine *e)
 {
     return helpers(e, 1) > 0;
 }
+
+/* ---- shards ---- */
+
+/* What a shard has, at least one of both, if others can help with it: with less a second shard,
+ * whose worker reads all weights again for as thin V_t, gains less than a helper. */
+enum { SAMPLES = 4, VERTICES = 256 };
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+int cavs__shards_of_few(const struct cavs__engine *e, const struct cavs_data *d, const int *samples,
+                        int n)
+{
+    /* So many give all cores something to do, even if that is more than there are workers: how a
+     * batch is cut does not depend on how many these are. */
+    const int least = (e->nshards + CAVS__CLAIMANTS - 1) / CAVS__CLAIMANTS;
+    const int stage = e->options->shards == 0 && n < SAMPLES * e->nshards ? helped_stage(e) : -1;
+    const int64_t *start = stage >= 0 ? cavs__starts(&d->stages[stage]) : NULL;
+    int64_t vertices = 0, most;
+
+    for (int i = 0; start && i < n; i++)
+        vertices += start[samples[i] + 1] - start[samples[i]];
+    most = larger(least, larger(n / SAMPLES, vertices / VERTICES));
+    return start && most < e->nshards ? (int)most : e->nshards;
+}
+
+/* ---- which tasks ---- */
 
 /* Does help pay?  The largest weights of a task decide: smaller ones beside them are helped with,
  * too. */

@@ -154,6 +154,14 @@ static int run_in_slot(struct cavs_session *s, struct cavs__request *r, int slot
     return rc;
 }
 
+static int shards_of(const struct cavs__engine *e, const struct cavs__request *r)
+{
+    const int few = cavs__shards_of_few(e, r->data, r->samples, r->n),
+              n = cavs__shards_of_batch(e, r->n);
+
+    return few < n ? few : n;
+}
+
 static int run_batch(struct cavs_session *s, struct cavs__request r)
 {
     int rc = check_batch(s, &r), slot, policy;
@@ -163,7 +171,7 @@ static int run_batch(struct cavs_session *s, struct cavs__request r)
         return rc;
     r.seed = s->options.seed;
     r.updates = s->optimizer.store->step;
-    r.nshards = cavs__shards_of_batch(&s->engine, r.n);
+    r.nshards = shards_of(&s->engine, &r);
     slot = cavs__next_slot(&s->engine);
     s->engine.preparing = s->engine.arranging = s->engine.here.took = s->engine.here.busy = 0;
     policy = cavs__workers_first(s->engine.rt);
