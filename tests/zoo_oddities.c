@@ -295,6 +295,24 @@ static void build_tied(struct cavs_model *m)
         NULL);
 }
 
+/* A line of columns across the border of both children's states: their gradients are columns of a
+ * concatenation, of zeros and what comes back to the line. */
+static void build_border(struct cavs_model *m)
+{
+    enum { LINE = 16 };
+    struct cavs_stage *s = cavs_stage_create(m, "s", LINE);
+    struct cavs_function *leaf = cavs_function_create(s, "leaf"),
+                         *inner = cavs_function_create(s, "inner");
+    cavs_scatter(leaf,
+                 cavs_tanh(cavs_matmul(cavs_pull(leaf, "x", 3), zoo_weight(m, "W", 3, LINE))));
+    struct cavs_symbol *both =
+        cavs_concat(2, ((struct cavs_symbol *[]){cavs_gather(inner, 0), cavs_gather(inner, 1)}));
+    struct cavs_symbol *y =
+        cavs_tanh(cavs_matmul(cavs_slice(both, LINE / 2, LINE), zoo_weight(m, "U", LINE, LINE)));
+    cavs_scatter(inner, y);
+    cavs_loss(inner, "loss", cavs_sum(cavs_square(y)), NULL);
+}
+
 const struct zoo_entry zoo_oddities[] = {
     {"dag",
      build_dag,
@@ -330,5 +348,8 @@ const struct zoo_entry zoo_oddities[] = {
     {"no_weights",
      build_no_weights,
      {"lattice:12,kinds=2", "binary:4,kinds=2", "single", "dag:20,parents=3,kinds=2"}},
+    {"border",
+     build_border,
+     {"binary:6,kinds=2", "single", "random:9,kinds=2", "binary:12,kinds=2,missing=4"}},
     {NULL, NULL, {NULL}},
 };

@@ -102,37 +102,35 @@ static struct cavs_symbol *all_slots_value(const struct cavs__placer *p)
     return found > 1 && found == p->f->slots && value->width == found * w ? value : NULL;
 }
 
-static bool place_slots(struct cavs__placer *p)
+/* Such a value may be a concatenation, whose operands are then computed there. */
+static int place_slots(struct cavs__placer *p, bool *placed)
 {
     struct cavs_symbol *x = all_slots_value(p);
     struct cavs__operand o;
 
-    if (!x || !p->local[x->number].here || p->local[x->number].placed)
-        return false;
+    *placed = x && p->local[x->number].here && !p->local[x->number].placed;
+    if (!*placed)
+        return CAVS_OK;
     o = cavs__tensor_operand(p->sp->edge, CAVS__EDGES, CAVS__DIRECT, 0, x->width);
     o.slots = p->f->slots;
-    set_place(p, x, o);
-    return true;
+    return put(p, x, o, x);
 }
 
 static int place_destinations(struct cavs__placer *p)
 {
-    bool slots_placed = place_slots(p);
+    bool slots_placed;
+    int rc = place_slots(p, &slots_placed);
 
-    for (int h = 0; h < p->nhere; h++) {
-        int i = p->here[h];
-        struct cavs_symbol *x = p->f->symbols[i];
-        int rc;
+    for (int h = 0; h < p->nhere && !rc; h++) {
+        struct cavs_symbol *x = p->f->symbols[p->here[h]];
 
         if (!cavs__is_destination(x) || channel_is_view(p, x))
             continue;
         if (x->op == CAVS__OP_SLOT_GRAD && slots_placed)
             continue;
         rc = put(p, written_value(x), cavs__operator_of(x)->where(p, x), x);
-        if (rc)
-            return rc;
     }
-    return CAVS_OK;
+    return rc;
 }
 
 static struct cavs__operand new_place(struct cavs__placer *p, const struct cavs_symbol *x)
