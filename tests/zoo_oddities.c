@@ -313,6 +313,33 @@ static void build_border(struct cavs_model *m)
     cavs_loss(inner, "loss", cavs_sum(cavs_square(y)), NULL);
 }
 
+/* What the chain keeps takes the place of what ran ahead of it, where the concatenation has an
+ * operand that begins behind that, in the same line, and is read when its concatenation is not any
+ * more. Two gradients look for a line. */
+static void build_line(struct cavs_model *m)
+{
+    enum { WIDE = 20, NARROW = 8 };
+    struct cavs_stage *s = cavs_stage_create(m, "s", WIDE);
+    struct cavs_function *leaf = cavs_function_create(s, "leaf"),
+                         *inner = cavs_function_create(s, "inner");
+    cavs_scatter(leaf,
+                 cavs_tanh(cavs_matmul(cavs_pull(leaf, "x", 3), zoo_weight(m, "W", 3, WIDE))));
+    struct cavs_symbol *left = cavs_gather(inner, 0), *right = cavs_gather(inner, 1);
+    struct cavs_symbol *ahead = cavs_matmul(cavs_pull(inner, "x", 3), zoo_weight(m, "E", 3, WIDE));
+    struct cavs_symbol *u = cavs_tanh(cavs_add(ahead, left));
+    struct cavs_symbol *a = cavs_matmul(u, zoo_weight(m, "A", WIDE, WIDE));
+    struct cavs_symbol *b =
+        cavs_tanh(cavs_matmul(cavs_add(u, right), zoo_weight(m, "B", WIDE, NARROW)));
+    struct cavs_symbol *d =
+        cavs_tanh(cavs_matmul(cavs_mul(u, right), zoo_weight(m, "D", WIDE, NARROW)));
+    struct cavs_symbol *largest = cavs_largest(cavs_concat(2, ((struct cavs_symbol *[]){a, b})));
+    struct cavs_symbol *y = cavs_add(cavs_matmul(b, zoo_weight(m, "C", NARROW, WIDE)),
+                                     cavs_matmul(d, zoo_weight(m, "F", NARROW, WIDE)));
+    y = cavs_tanh(cavs_add(largest, y));
+    cavs_scatter(inner, y);
+    cavs_loss(inner, "loss", cavs_sum(cavs_square(y)), NULL);
+}
+
 const struct zoo_entry zoo_oddities[] = {
     {"dag",
      build_dag,
@@ -350,6 +377,9 @@ const struct zoo_entry zoo_oddities[] = {
      {"lattice:12,kinds=2", "binary:4,kinds=2", "single", "dag:20,parents=3,kinds=2"}},
     {"border",
      build_border,
+     {"binary:6,kinds=2", "single", "random:9,kinds=2", "binary:12,kinds=2,missing=4"}},
+    {"line",
+     build_line,
      {"binary:6,kinds=2", "single", "random:9,kinds=2", "binary:12,kinds=2,missing=4"}},
     {NULL, NULL, {NULL}},
 };

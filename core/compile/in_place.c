@@ -172,7 +172,8 @@ static void close_gaps(struct cavs__moving *m)
         m->p->kept[m->p->part].end = *end;
 }
 
-/* What that part keeps of vertices. */
+/* What that part keeps of vertices, to the end of its last line: a concatenation that has moved
+ * there may have operands behind what had been there before. */
 static struct cavs__bundle bundle_of(const struct cavs__placer *p, int part)
 {
     const struct cavs__kept *k = &p->kept[part];
@@ -182,9 +183,10 @@ static struct cavs__bundle bundle_of(const struct cavs__placer *p, int part)
         return (struct cavs__bundle){.tensor = k->end > 0 ? p->sp->edge : -1,
                                      .slot = CAVS__LINES_KEPT,
                                      .from = k->from,
-                                     .end = k->end};
-    return (struct cavs__bundle){.tensor = tensor,
-                                 .end = tensor < 0 ? 0 : p->plan->tensors[tensor].cols};
+                                     .end = cavs__lines_of(k->end) * CAVS__LINE};
+    return (struct cavs__bundle){
+        .tensor = tensor,
+        .end = tensor < 0 ? 0 : cavs__lines_of(p->plan->tensors[tensor].cols) * CAVS__LINE};
 }
 
 /* The rows of a tensor of one column are single numbers, not cache lines: nothing wider fits
