@@ -3,6 +3,7 @@
  * test_cells.c - ready-made cells: their values against the textbook in double, their gradients
  * against the oracle, their parameters, and how they are wired to chains.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -308,6 +309,36 @@ static void names_of_cells_may_be_long(void **unused)
     cavs_model_destroy(m);
 }
 
+/* 4 x 2^29 columns are more than an int counts, and 2 x 2^30 more than the state of a stage. */
+static void cells_wider_than_their_parameters_can_be_are_refused(void **unused)
+{
+    static make_cell *const make[] = {cavs_lstm_cell, cavs_lstm_params, cavs_gru_cell,
+                                      cavs_gru_params};
+    static const int hidden[] = {536870912, 1073741824, INT_MAX, 0, -1, INT_MIN};
+    char said[64];
+
+    (void)unused;
+    for (int i = 0; i < 4; i++) {
+        for (int j = i < 2 ? 0 : 1; j < 6; j++) {
+            struct cavs_model *m = NULL;
+            struct cavs_cell cell;
+
+            check_ok(cavs_model_create(&m));
+            cell = make[i](m, "wide", WIDTH, hidden[j]);
+            assert_null(cell.stage);
+            assert_null(cell.W);
+            assert_null(cell.U);
+            assert_null(cell.b);
+            assert_null(cell.b_u);
+            assert_int_equal(cavs_model_finish(m), CAVS_ESHAPE);
+            snprintf(said, sizeof said, "%s wide: hidden %d: 1 to %d is wanted",
+                     i < 2 ? "LSTM" : "GRU", hidden[j], INT_MAX / (i < 2 ? 4 : 3));
+            assert_non_null(strstr(cavs_error_message(), said));
+            cavs_model_destroy(m);
+        }
+    }
+}
+
 /* A cell without a name is refused, and has no parameters named for that. */
 static void cells_need_a_name(void **unused)
 {
@@ -346,6 +377,7 @@ int main(void)
         cmocka_unit_test(chains_of_no_and_one_vertex),
         cmocka_unit_test(parameters_have_the_cells_name_and_shapes),
         cmocka_unit_test(names_of_cells_may_be_long),
+        cmocka_unit_test(cells_wider_than_their_parameters_can_be_are_refused),
         cmocka_unit_test(cells_need_a_name),
         cmocka_unit_test(mistakes_name_the_line_of_the_call),
     };

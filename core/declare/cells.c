@@ -3,6 +3,7 @@
  * see cavs_cells.h. */
 #include "core/cavs_cells.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,27 @@
 #define TANH(a)    cavs_tanh_at((a), 0, at)
 
 /* ---- declarations ---------------------------------------------------------------------------- */
+
+/* All gates stand side by side in one parameter, whose columns an int counts.  No cell has its
+ * parameters and its stage where that is refused. */
+static bool fits(struct cavs_model *m, const char *kind, const char *name, int hidden, int gates)
+{
+    if (hidden > 0 && hidden <= INT_MAX / gates)
+        return true;
+    cavs__model_fail(m, CAVS_ESHAPE, "%s %s: hidden %d: 1 to %d is wanted", kind,
+                     name ? name : "without a name", hidden, INT_MAX / gates);
+    return false;
+}
+
+static bool lstm_fits(struct cavs_model *m, const char *name, int hidden)
+{
+    return fits(m, "LSTM", name, hidden, 4);
+}
+
+static bool gru_fits(struct cavs_model *m, const char *name, int hidden)
+{
+    return fits(m, "GRU", name, hidden, 3);
+}
 
 /* Gates side by side are so many matrices, each with its own range.  A parameter without a name is
  * a mistake that the model reports. */
@@ -41,6 +63,8 @@ static struct cavs_param *param(struct cavs_model *m, const char *cell, const ch
 
 struct cavs_cell cavs_lstm_params(struct cavs_model *m, const char *name, int width, int hidden)
 {
+    if (!lstm_fits(m, name, hidden))
+        return (struct cavs_cell){.kind = CAVS_LSTM, .width = width, .hidden = hidden};
     return (struct cavs_cell){
         .kind = CAVS_LSTM,
         .width = width,
@@ -53,6 +77,8 @@ struct cavs_cell cavs_lstm_params(struct cavs_model *m, const char *name, int wi
 
 struct cavs_cell cavs_gru_params(struct cavs_model *m, const char *name, int width, int hidden)
 {
+    if (!gru_fits(m, name, hidden))
+        return (struct cavs_cell){.kind = CAVS_GRU, .width = width, .hidden = hidden};
     return (struct cavs_cell){
         .kind = CAVS_GRU,
         .width = width,
@@ -66,7 +92,8 @@ struct cavs_cell cavs_gru_params(struct cavs_model *m, const char *name, int wid
 
 struct cavs_cell cavs_lstm_cell(struct cavs_model *m, const char *name, int width, int hidden)
 {
-    struct cavs_stage *stage = cavs_stage_create(m, name, 2 * hidden);
+    struct cavs_stage *stage =
+        lstm_fits(m, name, hidden) ? cavs_stage_create(m, name, 2 * hidden) : NULL;
     struct cavs_cell cell = cavs_lstm_params(m, name, width, hidden);
 
     cell.stage = stage;
@@ -75,7 +102,8 @@ struct cavs_cell cavs_lstm_cell(struct cavs_model *m, const char *name, int widt
 
 struct cavs_cell cavs_gru_cell(struct cavs_model *m, const char *name, int width, int hidden)
 {
-    struct cavs_stage *stage = cavs_stage_create(m, name, hidden);
+    struct cavs_stage *stage =
+        gru_fits(m, name, hidden) ? cavs_stage_create(m, name, hidden) : NULL;
     struct cavs_cell cell = cavs_gru_params(m, name, width, hidden);
 
     cell.stage = stage;
