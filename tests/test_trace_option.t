@@ -55,6 +55,14 @@ analyse "$work/nowhere"
     analyse "$0" && [ $status -eq 1 ] && grep -qF "$0: it is a file, and the folder of a trace is wanted" "$work/err"
 ok $? "and so is one that is not there, or is a file"
 
+analyse --input "$work/nowhere" "$work/nothing"
+[ $status -eq 1 ] && grep -qF "cavs-trace: $work/nowhere: No such file or directory" "$work/err" &&
+    analyse --input "$work/records" "$work/nothing" && [ $status -eq 1 ] &&
+    grep -qF "cavs-trace: $work/records: it is a folder, and what StarPU recorded is wanted" "$work/err" &&
+    : >"$work/blank" && analyse --input "$work/blank" "$work/nothing" && [ $status -eq 1 ] &&
+    grep -qF "cavs-trace: $work/blank: it is empty: no record" "$work/err" && [ -z "$(ls "$work/nothing")" ]
+ok $? "so is a record that is not there, a folder or empty, and nothing is left" "$work/err"
+
 analyse
 [ $status -eq 2 ] && grep -qF 'expected the folder of a trace' "$work/err"
 ok $? "without a folder: a mistake on the command line"

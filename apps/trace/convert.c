@@ -3,6 +3,7 @@
  * starpu_fxt_tool. */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -80,6 +81,19 @@ static void free_records(struct records *r)
         free(r->path[i]);
 }
 
+/* The tool aborts where there is none. */
+static int check_record(const char *path, struct app_error *e)
+{
+    struct stat st;
+
+    if (access(path, R_OK) != 0 || stat(path, &st) != 0)
+        return app_fail(e, CAVS_EIO, "%s: %s", path, strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return app_fail(e, CAVS_EIO, "%s: it is a folder, and what StarPU recorded is wanted",
+                        path);
+    return st.st_size > 0 ? 0 : app_fail(e, CAVS_EFORMAT, "%s: it is empty: no record", path);
+}
+
 /* ---- the tool -------------------------------------------------------------------------------- */
 
 /* The folder cavs beside the library: `make install` may put a copy of the tool there
@@ -134,10 +148,13 @@ static int run_tool(const char *dir, const struct records *records, struct app_e
 int trace_convert(const char *dir, const char *record, struct app_error *e)
 {
     struct records records = {0};
-    int rc = find_records(&records, record)
-                 ? run_tool(dir, &records, e)
-                 : app_fail(e, CAVS_ENOMEM, "no memory for the names of records");
+    int rc = check_record(record, e);
 
+    if (rc)
+        return rc;
+    rc = find_records(&records, record)
+             ? run_tool(dir, &records, e)
+             : app_fail(e, CAVS_ENOMEM, "no memory for the names of records");
     drop_empty_files(dir);
     free_records(&records);
     return rc;
