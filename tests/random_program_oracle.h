@@ -32,12 +32,16 @@ struct program_sums {
 };
 void program_sums_read(struct program_sums *to, struct cavs_session *s);
 
+/* As cavs_session_get_gradient() does it, which tells no gradient of an update. */
+typedef int program_gradient(struct cavs_session *s, const struct cavs_param *p, float *values);
+
 /* Fails unless these are what it has: values that were asked for, metrics, of which others have
  * counted that much, and gradients of parameters. */
 void program_oracle_check_answers(struct program_oracle *o);
 void program_oracle_check_metrics(struct program_oracle *o, struct cavs_session *s,
                                   const struct program_sums *others);
-void program_oracle_check_gradients(struct program_oracle *o, struct cavs_session *s);
+void program_oracle_check_gradients(struct program_oracle *o, struct cavs_session *s,
+                                    program_gradient *get);
 /* The value of a step, or the gradient with respect to it. */
 void program_oracle_check_step(struct program_oracle *o, int step, bool gradient, const float *got);
 

@@ -105,11 +105,12 @@ static void finish(struct program_scene *x, struct program_player *player, struc
     check_ok(cavs_tape_finish(player->t));
     program_oracle_check_answers(o);
     program_oracle_check_metrics(o, x->s, &x->others);
-    if (player->p->run == CAVS_TAPE_TRAIN)
-        program_updates_check(&x->updates, samples_of(player->p), o->naive->gradient);
-    if (player->p->run == CAVS_TAPE_GRADIENT ||
-        (player->p->run == CAVS_TAPE_TRAIN && x->s->options.clip == 0))
-        program_oracle_check_gradients(o, x->s);
+    if (player->p->run == CAVS_TAPE_TRAIN) {
+        program_updates_check(&x->updates, samples_of(player->p));
+        program_oracle_check_gradients(o, x->s, program_updates_gradient);
+    } else if (player->p->run == CAVS_TAPE_GRADIENT) {
+        program_oracle_check_gradients(o, x->s, cavs_session_get_gradient);
+    }
     note_bits(x, player->nanswers, player->answers);
     program_scene_note_params(x, player->p->run == CAVS_TAPE_GRADIENT);
 }

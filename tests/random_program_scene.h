@@ -29,6 +29,7 @@ struct program_options {
 struct program_turn {
     struct program *program; /* NULL: a batch */
     int tape;                /* that records it */
+    float lr;                /* the learning rate from here on; NaN: as it was */
     enum cavs_tape_run run;  /* of the batch */
     int nbatch, batch[PROGRAM_BATCH];
     const struct program_turn *amid; /* NULL: nothing */

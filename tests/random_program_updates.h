@@ -14,6 +14,7 @@
 struct program_updates {
     struct cavs_session *s;
     int n;              /* so far */
+    float lr;           /* that was set last */
     float **before;     /* by parameter: its numbers before the update */
     double (**kept)[2]; /* by parameter and number: what the optimizer keeps */
     bool *reached;      /* by parameter: an update had a gradient of it */
@@ -21,9 +22,12 @@ struct program_updates {
 
 void program_updates_open(struct program_updates *u, struct cavs_session *s);
 void program_updates_close(struct program_updates *u);
-/* Before an update; and behind it, of a batch of so many samples, whose gradients are these by the
- * oracle: fails unless all parameters are what they should be. */
+/* Before an update; and behind it, of a batch of so many samples: fails unless all parameters are
+ * what they should be. */
 void program_updates_expect(struct program_updates *u);
-void program_updates_check(struct program_updates *u, int samples, double *const *oracle);
+void program_updates_check(struct program_updates *u, int samples);
+/* The gradient of an update just made, before it was scaled and clipped: it is still there, only
+ * nobody promises that. */
+int program_updates_gradient(struct cavs_session *s, const struct cavs_param *p, float *values);
 
 #endif

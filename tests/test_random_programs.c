@@ -28,13 +28,12 @@ enum { MANY = 2000 };
 
 static void draw_training(struct draw *d, uint64_t seed, struct cavs_session_options *o)
 {
-    static const float scales[] = {0, 0, 0.5f};
+    static const float scales[] = {0, 0, 0.5f}, clips[] = {0, 0.5f, 0.02f};
 
     o->optimizer = (enum cavs_optimizer)(seed % CAVS_OPTIMIZERS); /* all of them */
     o->lr = 0.02f;
     o->weight_decay = draw_pick(d, 3) ? 0 : 0.01f;
-    if (o->optimizer <= CAVS_NESTEROV && draw_pick(d, 2)) /* those that are linear in gradients */
-        o->clip = 0.5f;
+    o->clip = clips[draw_pick(d, 3)];
     o->scale = scales[draw_pick(d, 3)];
     o->mean = draw_pick(d, 3) == 0;
 }
