@@ -340,6 +340,21 @@ static void build_line(struct cavs_model *m)
     cavs_loss(inner, "loss", cavs_sum(cavs_square(y)), NULL);
 }
 
+/* More products of one operand than are joined into one. */
+static void build_gates(struct cavs_model *m)
+{
+    enum { GATES = 37 };
+    struct cavs_stage *s = cavs_stage_create(m, "chain", HIDDEN);
+    struct cavs_function *f = cavs_function_create(s, "cell");
+    struct cavs_symbol *before = cavs_gather(f, 0), *h = cavs_pull(f, "x", HIDDEN);
+    for (int i = 0; i < GATES; i++) {
+        char name[] = {'W', (char)('0' + i / 10), (char)('0' + i % 10), 0};
+        h = cavs_tanh(cavs_add(h, cavs_matmul(before, zoo_weight(m, name, HIDDEN, HIDDEN))));
+    }
+    cavs_scatter(f, h);
+    cavs_loss(f, "loss", cavs_sum(cavs_square(h)), NULL);
+}
+
 const struct zoo_entry zoo_oddities[] = {
     {"dag",
      build_dag,
@@ -381,5 +396,6 @@ const struct zoo_entry zoo_oddities[] = {
     {"line",
      build_line,
      {"binary:6,kinds=2", "single", "random:9,kinds=2", "binary:12,kinds=2,missing=4"}},
+    {"gates", build_gates, {"chain:9", "chain:4", "single", "empty", "chain:12,shuffle=2"}},
     {NULL, NULL, {NULL}},
 };

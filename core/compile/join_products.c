@@ -49,6 +49,13 @@ static bool in_set(const struct set *s, const struct cavs_param *p)
     return false;
 }
 
+/* Has the parameter its numbers to itself?  Neither one that is joined with others already, nor what
+ * these have become, is joined once more. */
+static bool is_single(const struct cavs_param *p)
+{
+    return !p->merged && p->nmembers == 0;
+}
+
 /* The parameters that x, or rather its operand, is multiplied by in its function: as many as have
  * no more columns together than a parameter may have. */
 static struct set products_of(const struct cavs_function *f, const struct cavs_symbol *like)
@@ -61,7 +68,7 @@ static struct set products_of(const struct cavs_function *f, const struct cavs_s
         const struct cavs_symbol *x = f->symbols[i];
 
         if (is_product(x) && x->inputs[0] == like->inputs[0] && is_repeated(f, x) == repeated &&
-            !x->param->merged && !in_set(&s, x->param) && x->param->cols <= room) {
+            is_single(x->param) && !in_set(&s, x->param) && x->param->cols <= room) {
             s.member[s.n++] = x->param;
             room -= x->param->cols;
         }
