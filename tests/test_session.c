@@ -7,8 +7,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "core/run/session.h"
 #include "tests/random.h"
 #include "tests/trial.h"
 
@@ -500,6 +503,53 @@ static void two_sessions_do_not_touch_each_other(void **state)
     free(after);
 }
 
+/* What a thread has a worker do, a moment after the test begins. */
+struct errand {
+    struct cavs_session *s;
+    unsigned after, takes; /* microseconds */
+    int rc;
+};
+
+static int take_time(void *of, int i)
+{
+    (void)i;
+    usleep(((const struct errand *)of)->takes);
+    return 0;
+}
+
+static void *send(void *of)
+{
+    struct errand *e = of;
+    usleep(e->after);
+    e->rc = cavs__side_by_side(&e->s->engine, 1, take_time, e);
+    return NULL;
+}
+
+/* The one that waits first has the longer work: if only one of both were told that some is done,
+ * this would not end. */
+static void two_threads_may_wait_for_workers(void **state)
+{
+    struct scene *a = *state;
+    struct cavs_session *other = trial_session(&a->t, NULL);
+    struct errand e[2] = {{a->s, 0, 40000, -1}, {other, 10000, 5000, -1}};
+    pthread_t thread[2];
+    if (starpu_cpu_worker_get_count() < 2) {
+        cavs_session_destroy(other);
+        skip();
+    }
+    alarm(60);
+    for (int i = 0; i < 10; i++) {
+        for (int k = 0; k < 2; k++)
+            assert_int_equal(pthread_create(&thread[k], NULL, send, &e[k]), 0);
+        for (int k = 0; k < 2; k++) {
+            pthread_join(thread[k], NULL);
+            assert_int_equal(e[k].rc, 0);
+        }
+    }
+    alarm(0);
+    cavs_session_destroy(other);
+}
+
 /* Other batches take the gradient's place; then it is refused, never wrong. */
 static void gradient_is_there_until_the_next_batch(void **state)
 {
@@ -776,6 +826,7 @@ int main(void)
         cmocka_unit_test(a_model_without_a_loss_is_not_trained),
         TEST(training_lowers_the_loss),
         TEST(two_sessions_do_not_touch_each_other),
+        TEST(two_threads_may_wait_for_workers),
         TEST(gradient_is_there_until_the_next_batch),
         TEST(a_batch_worth_little_is_one_task),
         TEST(statistics_count),

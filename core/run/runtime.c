@@ -171,7 +171,8 @@ int cavs_runtime_destroy(struct cavs_runtime *rt)
 
 void cavs__runtime_release(struct cavs_runtime *rt)
 {
-    if (--rt->sessions == 0 && rt->stopping && stop(rt) != CAVS_OK)
+    if (__atomic_sub_fetch(&rt->sessions, 1, __ATOMIC_ACQ_REL) == 0 && rt->stopping &&
+        stop(rt) != CAVS_OK)
         cavs__notice("%s", cavs_error_message());
 }
 

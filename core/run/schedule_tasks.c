@@ -46,7 +46,7 @@ static void run_job(void *descr[], void *arg)
     j->seconds = cavs__busy_seconds() - start;
     starpu_pthread_mutex_lock(&lock);
     if (--*j->pending == 0)
-        starpu_pthread_cond_signal(&done);
+        starpu_pthread_cond_broadcast(&done); /* several threads may wait, each for its jobs */
     starpu_pthread_mutex_unlock(&lock);
 }
 

@@ -234,7 +234,7 @@ int cavs_session_create_with(struct cavs_runtime *rt, const struct cavs_model *m
     if (!s)
         return cavs__fail_nomem("session", sizeof *s);
     s->rt = rt;
-    rt->sessions++;
+    __atomic_add_fetch(&rt->sessions, 1, __ATOMIC_RELAXED);
     s->model = m;
     cavs__model_hold(m);
     s->options = *options;
