@@ -119,8 +119,8 @@ void cavs_tape_destroy(struct cavs_tape *t)
     cavs__recording_free(&t->recording);
     cavs__order_free(&t->order);
     cavs__blocks_free(&t->blocks);
-    cavs__session_release(t->session, &t->of_session);
     cavs__collecting_free(&t->collecting);
+    cavs__session_release(t->session, &t->of_session); /* StarPU may stop with it */
     free(t->shards);
     free(t->fresh);
     free(t);
