@@ -199,6 +199,12 @@ void cavs__wait_others(struct cavs__engine *e, int slot)
     }
 }
 
+void cavs__end_failed_batch(struct cavs__engine *e)
+{
+    cavs__wait_slots(e);
+    e->fault.state = 0; /* it would be taken for one of the next batch */
+}
+
 int cavs__wait_tasks(struct cavs__engine *e, int slot)
 {
     int rc = cavs__join_flush(e, slot);

@@ -212,6 +212,9 @@ int cavs__engine_follow_plan(struct cavs__engine *e);
 void cavs__engine_free(struct cavs__engine *e);
 void cavs__wait_slots(struct cavs__engine *e);
 void cavs__wait_others(struct cavs__engine *e, int slot);
+/* After a batch that has failed: waits for what was submitted of it, since tasks side by side may
+ * lack the fence that orders them before others, and forgets the numbers that were not finite. */
+void cavs__end_failed_batch(struct cavs__engine *e);
 /* Submits what is kept to be joined, and waits for all tasks that there are. */
 int cavs__wait_tasks(struct cavs__engine *e, int slot);
 /* Makes room for so many rows in a chunk, which need not be there yet. */

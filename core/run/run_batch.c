@@ -184,8 +184,8 @@ static int run_batch(struct cavs_session *s, struct cavs__request r)
     s->stats.wait_s += (t1 - t0) * 1e-6;
     s->stats.exposed_s += exposed(&s->engine, slot, t1, t2);
     cavs__workers_no_longer_first(policy);
-    if (rc) /* tasks side by side may lack the fence that orders them before others */
-        cavs__wait_slots(&s->engine);
+    if (rc)
+        cavs__end_failed_batch(&s->engine);
     return rc;
 }
 

@@ -138,7 +138,7 @@ static int go(struct cavs__going *g)
     if (g->gradients && !g->update && !rc)
         s->gradient_batch = g->e->batches;
     if (rc)
-        cavs__wait_slots(g->e);
+        cavs__end_failed_batch(g->e);
     return rc;
 }
 
