@@ -1032,8 +1032,8 @@ int cavs_session_get_param(struct cavs_session *s, const struct cavs_param *p, f
 /** Sets the values of a parameter, rows x cols row-major; waits. */
 int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, const float *values);
 /** The gradient of the last batch, which must have been a cavs_session_gradient() or a recording of
- * CAVS_TAPE_GRADIENT; rows x cols row-major; waits.  Of batches and recordings without samples it
- * knows nothing: the one before counts.
+ * CAVS_TAPE_GRADIENT, and not have failed; rows x cols row-major; waits.  Of batches and recordings
+ * without samples it knows nothing: the one before counts.
  *
  * It is that of the sum of all losses of the batch.  What the options `mean`, `scale`, `clip` and
  * `weight_decay` make of it is a part of the update: none of them is in it. */

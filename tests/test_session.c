@@ -572,6 +572,23 @@ static void gradient_is_there_until_the_next_batch(void **state)
     check_refused(cavs_session_get_gradient(a->s, p, values), CAVS_ESTATE, "cavs_session_gradient");
 }
 
+/* What lookups and other ranks have is not in it: none of that is added up any more. */
+static void a_gradient_that_is_not_finite_is_not_kept(void **state)
+{
+    struct scene *a = *state;
+    struct cavs_session_options o = cavs_session_defaults();
+    const int batch[] = {0, 5};
+    float values[4096] = {INFINITY};
+    struct cavs_session *s;
+    o.check_finite = true;
+    s = trial_session(&a->t, &o);
+    check_ok(cavs_session_set_param(s, param(a, "b_class"), values));
+    check_refused(cavs_session_gradient(s, a->t.data, batch, 2), CAVS_ENUMERIC, "classify");
+    check_refused(cavs_session_get_gradient(s, param(a, "embedding"), values), CAVS_ESTATE,
+                  "the gradient is not kept");
+    cavs_session_destroy(s);
+}
+
 static void statistics_count(void **state)
 {
     struct scene *a = *state;
@@ -828,6 +845,7 @@ int main(void)
         TEST(two_sessions_do_not_touch_each_other),
         TEST(two_threads_may_wait_for_workers),
         TEST(gradient_is_there_until_the_next_batch),
+        TEST(a_gradient_that_is_not_finite_is_not_kept),
         TEST(a_batch_worth_little_is_one_task),
         TEST(statistics_count),
         TEST(statistics_know_what_updates_move),

@@ -149,7 +149,7 @@ static int run_in_slot(struct cavs_session *s, struct cavs__request *r, int slot
     cavs__slot_close(&e->slots[slot]);
     e->batches++;
     s->stats.batches++;
-    if (r->run == CAVS__RUN_GRADIENT && (!rc || rc == CAVS_ENUMERIC))
+    if (r->run == CAVS__RUN_GRADIENT && !rc)
         s->gradient_batch = e->batches;
     return rc;
 }
