@@ -196,13 +196,17 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 static int start_all(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 {
     int rc = start(o, rt);
-    bool started = !rc;
+    bool started = !rc, devices = false;
 
-    if (!rc)
+    if (!rc) {
         rc = cavs__devices_start(o);
+        devices = !rc;
+    }
     if (!rc)
         rc = cavs__ranks_start(rt->ranks, rt->record != NULL);
     rc = cavs__ranks_agree(rt->ranks, rc);
+    if (rc && devices)
+        cavs__devices_stop();
     if (rc && started)
         cavs__ranks_shutdown(rt->ranks);
     return rc;
