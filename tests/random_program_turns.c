@@ -10,9 +10,15 @@
 
 /* ---- drawing ---- */
 
+/* Most of them train: what one update does is seen by others. */
+static enum cavs_tape_run draw_run(struct draw *d)
+{
+    return draw_pick(d, 2) ? CAVS_TAPE_TRAIN : (enum cavs_tape_run)draw_pick(d, 3);
+}
+
 static void draw_batch(struct program_turn *to, struct draw *d)
 {
-    to->run = (enum cavs_tape_run)draw_pick(d, 3);
+    to->run = draw_run(d);
     to->nbatch = 1 + draw_pick(d, PROGRAM_BATCH);
     for (int i = 0; i < to->nbatch; i++)
         to->batch[i] = draw_pick(d, DRAW_SAMPLES);
@@ -56,8 +62,7 @@ void program_draw_turns(struct program_turns *to, struct program_family *a)
     int known = 0;
 
     for (int i = 0; i < PROGRAM_RECORDED; i++)
-        to->program[i] =
-            (struct program){.number = i, .run = (enum cavs_tape_run)(draw_pick(d, 5) % 3)};
+        to->program[i] = (struct program){.number = i, .run = draw_run(d)};
     for (int i = 0; i < PROGRAM_TURNS; i++) {
         struct program_turn *turn = &to->turn[i];
         int before = known;

@@ -162,15 +162,28 @@ static bool are_zeros(int n, const double *x)
     return true;
 }
 
+static bool is_touched(const struct program_updates *u, const struct cavs_param *p, int row)
+{
+    const struct cavs__touched *t = u->s->batch->touched[p->number];
+
+    for (int k = 0; t && k < t->n; k++) {
+        if (t->ids[k] == row)
+            return true;
+    }
+    return false;
+}
+
 /* Nothing has changed n numbers whose gradients are zeros: may that be?  Rows of a table that
- * nobody has looked up stay, whatever the optimizer keeps of them; and so does a parameter that
- * nobody has used. */
-static bool may_stay(const struct program_updates *u, int i, int n, const double *g)
+ * nobody has looked up stay, whatever the optimizer keeps of them, which of the others may change
+ * without them; and so does a parameter that nobody has used. */
+static bool may_stay(const struct program_updates *u, int i, int first, int n, const double *g)
 {
     const struct cavs_param *p = param(u, i);
 
-    return p->frozen ||
-           (are_zeros(n, g) && (cavs__has_row_gradient(u->s->plan, p) || !u->reached[i]));
+    if (p->frozen || !are_zeros(n, g))
+        return p->frozen;
+    return cavs__has_row_gradient(u->s->plan, p) ? !is_touched(u, p, first / p->cols)
+                                                 : !u->reached[i];
 }
 
 /* A row of parameter i, or all of it. */
@@ -182,7 +195,7 @@ static void check_numbers(struct program_updates *u, int i, int first, int n, co
     double *want, limit;
     char what[80];
 
-    if (may_stay(u, i, n, g) && memcmp(now, before, (size_t)n * sizeof *now) == 0)
+    if (may_stay(u, i, first, n, g) && memcmp(now, before, (size_t)n * sizeof *now) == 0)
         return;
     if (param(u, i)->frozen)
         fail_msg("%s is frozen, and has changed %s", param(u, i)->name, trial_noted());
