@@ -106,28 +106,49 @@ static int some_values(struct program_draw *c, int n, int *values)
     return found;
 }
 
-/* Tries something, which it may ask for or count among its losses, and takes it back. */
-static void search(struct program_draw *c)
-{
-    int mark = act(c, PROGRAM_MARK, 0), npool = c->npool, nsamples = c->nsamples, values[3], n;
+static void search(struct program_draw *c);
 
-    if (pick(c, 4) == 0) {
+/* Something that may be asked for or counted among losses, amid which something else is tried: that
+ * is taken back first, or has a mark that nobody goes back to.  In a sample of its own nothing is
+ * asked for ahead of the end: what it reads of another one would come too late. */
+static void attempt(struct program_draw *c)
+{
+    bool own = pick(c, 4) == 0, asks = c->asks;
+    int values[3], n;
+
+    if (own) {
         act(c, PROGRAM_SAMPLE, 0);
         c->nsamples++;
     }
+    c->asks = asks && !own;
     for (int i = 1 + pick(c, 3); i > 0; i--)
         program_draw_operator(c);
+    if (pick(c, 4) == 0)
+        search(c);
+    if (pick(c, 4) == 0)
+        act(c, PROGRAM_MARK, 0);
     program_keep(c, structure(c));
     if (pick(c, 2))
         program_draw_losses(c);
+    c->asks = asks;
     n = some_values(c, 3, values);
     if (n > 0 && c->asks && pick(c, 2))
         ask(c, n, values);
-    act(c, PROGRAM_REWIND, mark);
+}
+
+/* Tries something and takes it back, perhaps twice to the same mark. */
+static void search(struct program_draw *c)
+{
+    int mark = act(c, PROGRAM_MARK, 0), npool = c->npool, nsamples = c->nsamples;
+
+    for (int i = 1 + (pick(c, 3) == 0); i > 0; i--) {
+        attempt(c);
+        act(c, PROGRAM_REWIND, mark);
+        c->npool = npool;
+        c->nsamples = nsamples;
+    }
     for (int i = mark; i < c->p->nsteps; i++)
         c->p->steps[i].dropped = true;
-    c->npool = npool;
-    c->nsamples = nsamples;
 }
 
 static void values_of_others(struct recording *r)

@@ -10,6 +10,8 @@ static bool operators[CAVS__OP_COUNT], elementwise[CAVS__EW_OPERATORS];
 static bool optimizers[CAVS_OPTIMIZERS];
 /* Numbers are dropped in training; a batch, an update, or a recording, is made amid a recording. */
 static bool drops, batch_amid, update_amid, recording_amid;
+/* Something is taken back amid what is taken back later, and twice to one mark. */
+static bool nested, twice;
 static int64_t together;
 
 static void note_operators(const struct cavs__recording *r, const struct program *p)
@@ -26,11 +28,22 @@ static void note_operators(const struct cavs__recording *r, const struct program
         operators[CAVS__OP_USE] |= p->steps[i].op == PROGRAM_USE;
 }
 
+static void note_rewinds(const struct program *p)
+{
+    for (int i = 0; i < p->nsteps; i++) {
+        for (int k = p->steps[i].k; p->steps[i].op == PROGRAM_REWIND && k < i; k++) {
+            nested |= p->steps[k].op == PROGRAM_REWIND && p->steps[k].k > p->steps[i].k;
+            twice |= p->steps[k].op == PROGRAM_REWIND && p->steps[k].k == p->steps[i].k;
+        }
+    }
+}
+
 void program_note_recording(const struct program_scene *x, const struct program_turn *turn)
 {
     const struct program_turn *amid = turn->amid;
 
     note_operators(&x->t[turn->tape]->recording, turn->program);
+    note_rewinds(turn->program);
     batch_amid |= amid && !amid->program;
     recording_amid |= amid && amid->program;
     update_amid |= amid && (amid->program ? amid->program->run : amid->run) == CAVS_TAPE_TRAIN;
@@ -81,5 +94,6 @@ void program_check_all_seen(void)
             fail_msg("nothing was trained with %s", cavs_optimizer_name(i));
     }
     assert_true(drops && batch_amid && update_amid && recording_amid);
+    assert_true(nested && twice);
     assert_true(together > 0);
 }
