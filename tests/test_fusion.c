@@ -276,6 +276,43 @@ static void not_if_others_read_a_product(void **unused)
     drop(&b);
 }
 
+/* ---- tensors ---- */
+
+/* A parameter that is multiplied by and trained has four tensors: its rows, its gradient, and two
+ * copies that products read. */
+static void more_tensors_than_operands_can_name_are_refused(void **unused)
+{
+    enum { FUNCTIONS = 500, PRODUCTS = 18 };
+    const struct cavs__plan_options options = {
+        .training = true, .panels = true, .l2_bytes = 1 << 20};
+    struct cavs__plan *plan = NULL;
+    struct cavs_model *m;
+    struct cavs_stage *s;
+    char name[16];
+
+    (void)unused;
+    setenv("CAVS_FUSION", "interpret", 1);
+    assert_int_equal(cavs_model_create(&m), 0);
+    s = cavs_stage_create(m, "points", 0);
+    for (int i = 0; i < FUNCTIONS; i++) {
+        struct cavs_function *f;
+        struct cavs_symbol *y;
+
+        snprintf(name, sizeof name, "f%d", i);
+        f = cavs_function_create(s, name);
+        y = cavs_pull(f, "x", 1);
+        for (int k = 0; k < PRODUCTS; k++) {
+            snprintf(name, sizeof name, "w%d.%d", i, k);
+            y = cavs_matmul(y, zoo_weight(m, name, 1, 1));
+        }
+        cavs_loss(f, "loss", y, NULL);
+    }
+    assert_int_equal(cavs_model_finish(m), 0);
+    assert_int_equal(cavs__plan_create(m, &options, &plan), CAVS_EPROGRAM);
+    assert_non_null(strstr(cavs_error_message(), "more than 32768 tensors"));
+    cavs_model_destroy(m);
+}
+
 /* ---- delays ---- */
 
 /* The gate of one child waits for nothing, the other product for a sum. */
@@ -717,6 +754,7 @@ int main(void)
         cmocka_unit_test(a_sum_of_products_is_made_with_them),
         cmocka_unit_test(not_if_others_read_a_product),
         cmocka_unit_test(scratch_of_products_taken_together_is_apart),
+        cmocka_unit_test(more_tensors_than_operands_can_name_are_refused),
         cmocka_unit_test(what_only_a_later_group_reads_is_computed_there),
         cmocka_unit_test(but_not_apart_from_what_it_is_computed_of),
         cmocka_unit_test(so_what_is_not_delayed_has_its_operands),

@@ -14,6 +14,11 @@ int cavs__plan_tensor(struct cavs__plan *p, struct cavs__tensor_desc desc, const
     char name[128];
     va_list ap;
 
+    /* operands know them by numbers of 16 bits */
+    if (p->ntensors > INT16_MAX)
+        return cavs__fail(CAVS_EPROGRAM,
+                          "model: its parameters, gradients and values take more than %d tensors",
+                          INT16_MAX + 1);
     va_start(ap, format);
     vsnprintf(name, sizeof name, format, ap);
     va_end(ap);
