@@ -18,7 +18,11 @@
 
 #include "codelets/part.h"
 
-enum { CAVS__MAX_DEVICES = 16, CAVS__FAILURES_TEXT = 4096 };
+enum {
+    CAVS__MAX_DEVICES = 16,
+    CAVS__FAILURES_TEXT = 4096,
+    CAVS__UPDATE_FLOATS = 2048 /* scratch of an update or a norm, beside the rows that it sums */
+};
 
 struct cavs__device_facts {
     const char *name;

@@ -15,6 +15,9 @@ enum {
     NORM_GROUPS = 1024,
     NORM_NUMBERS = 2048 /* of a group, at least */
 };
+_Static_assert((int)CAVS__UPDATE_FLOATS >= 2 * NORM_GROUPS &&
+                   (int)CAVS__UPDATE_FLOATS >= ROOM_FOR_SCALE,
+               "sums begin behind these");
 
 static void argument_arrays(struct cavs__launch *l, const struct cavs__memory *g, int n, int ld)
 {
@@ -71,8 +74,13 @@ static int next_rows(struct cavs__device *d, const struct cavs__device_gradient 
         .first = first, .n = g->n - first, .ngrads = g->ngrads, .ld = g->ld, .g = g->g};
     if (!g->sparse || r->n <= 0)
         return 0;
+    if (fit == 0) {
+        cavs__device_fail(d, "a gradient of %d columns does not fit its scratch of %zu numbers",
+                          g->cols, g->floats);
+        return -1;
+    }
     if ((size_t)r->n > fit)
-        r->n = fit > 0 ? (int)fit : 1;
+        r->n = (int)fit;
     r->sums = g->room;
     r->sums.at += taken;
     r->ngrads = 1;

@@ -41,7 +41,7 @@ static size_t wanted_by_stage(const struct cavs__engine *e, const struct cavs__s
     return most;
 }
 
-/* Rows of looked-up parameters are summed in scratch. */
+/* Rows of looked-up parameters are summed in scratch, behind what their norm takes. */
 static size_t wanted_by_updates(const struct cavs__batch *b)
 {
     const struct cavs_model *m = b->plan->model;
@@ -49,7 +49,8 @@ static size_t wanted_by_updates(const struct cavs__batch *b)
 
     for (int i = 0; i < m->nstored; i++) {
         if (b->touched[i])
-            most = larger(most, (size_t)b->touched[i]->n * (size_t)m->params[i]->cols);
+            most = larger(most, CAVS__UPDATE_FLOATS +
+                                    (size_t)b->touched[i]->n * (size_t)m->params[i]->cols);
     }
     return most;
 }
