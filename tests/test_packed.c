@@ -684,6 +684,35 @@ static void damaged_arrays_are_found(void **state)
     trial_close(&t);
 }
 
+/* Is a file with this byte changed refused by those who open it, or by who compares all of it? */
+static bool is_noticed(size_t at)
+{
+    struct cavs_packed *p = NULL;
+    char old = bytes[at];
+    bool noticed;
+
+    bytes[at] = (char)(old ^ 1);
+    write_all(bytes, nbytes);
+    noticed = cavs_packed_open(path, &p) != 0 || cavs_packed_verify(p) == CAVS_EFORMAT;
+    cavs_packed_close(p);
+    bytes[at] = old;
+    return noticed;
+}
+
+/* Also of the zeros behind the header and behind arrays, of which the last byte is one. */
+static void no_byte_can_be_changed_without_notice(void **state)
+{
+    const size_t step = getenv("CAVS_TEST_LONG") ? 1 : 5;
+
+    (void)state;
+    assert_int_equal(bytes[nbytes - 1], 0);
+    assert_true(is_noticed(nbytes - 1));
+    for (size_t at = 0; at < nbytes; at += step) {
+        if (!is_noticed(at))
+            fail_msg("byte %zu of %zu", at, nbytes);
+    }
+}
+
 /* Whatever one byte becomes: refused or trained, never worse. */
 static void any_byte_may_be_wrong(void **state)
 {
@@ -947,6 +976,7 @@ int main(void)
         cmocka_unit_test(damaged_directories_are_refused),
         cmocka_unit_test(arrays_of_another_place_or_length_are_refused),
         cmocka_unit_test(damaged_arrays_are_found),
+        cmocka_unit_test(no_byte_can_be_changed_without_notice),
         cmocka_unit_test(any_byte_may_be_wrong),
         cmocka_unit_test(damaged_counts_are_found),
         cmocka_unit_test(of_a_large_file_hardly_a_page_is_in_memory),

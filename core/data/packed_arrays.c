@@ -128,6 +128,21 @@ static uint64_t checksum_of(const struct cavs_packed *p, size_t from, size_t n)
     return h;
 }
 
+/* Are the bytes from `from` on to the next multiple of 64 zeros, and there? */
+static bool is_padding(const struct cavs_packed *p, size_t from)
+{
+    char block[CAVS__PACKED_ALIGN];
+    size_t n = -from % CAVS__PACKED_ALIGN;
+
+    if (cavs__read_at(p->fd, from, n, block) < n)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (block[i] != 0)
+            return false;
+    }
+    return true;
+}
+
 static int check_sum(const struct cavs_packed *p, const char *where, const char *name,
                      const json_t *entry)
 {
@@ -138,6 +153,9 @@ static int check_sum(const struct cavs_packed *p, const char *where, const char 
         checksum_of(p, p->arrays + offset, n) != checksum)
         return cavs__fail(CAVS_EFORMAT, "%s: stage %s, array %s: damaged (wrong checksum)", p->path,
                           where, name);
+    if (!is_padding(p, p->arrays + offset + n))
+        return cavs__fail(CAVS_EFORMAT, "%s: stage %s, array %s: damaged (not zeros behind it)",
+                          p->path, where, name);
     return CAVS_OK;
 }
 
@@ -155,9 +173,22 @@ int cavs__packed_whole(const struct cavs_packed *p)
     return cavs__fail(CAVS_EIO, "%s: shortened while it is in use", p->path);
 }
 
+static int check_zeros_of_header(const struct cavs_packed *p)
+{
+    static const uint64_t none[3];
+    const struct cavs__packed_header *h = (const struct cavs__packed_header *)p->bytes;
+
+    return memcmp(h->zero, none, sizeof none) == 0
+               ? CAVS_OK
+               : cavs__fail(CAVS_EFORMAT, "%s: damaged (not zeros at the end of its header)",
+                            p->path);
+}
+
 int cavs_packed_verify(const struct cavs_packed *p)
 {
     int rc = p ? cavs__packed_whole(p) : cavs__fail(CAVS_EINVAL, "cavs_packed_verify(NULL)");
 
+    if (!rc)
+        rc = check_zeros_of_header(p);
     return rc ? rc : visit_arrays(p, check_sum);
 }
