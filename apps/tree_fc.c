@@ -15,6 +15,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "apps/common/program.h"
 #include "apps/common/random.h"
@@ -122,16 +123,32 @@ static int add_tree(struct tree_fc *t, struct rng *r, int *functions, int *child
     return cavs_data_end(d);
 }
 
+/* What cannot end well is not begun: of each vertex four ints are kept at least, its function,
+ * children and leaf. */
+static int check_memory(struct tree_fc *t)
+{
+    double vertices = (2.0 * t->leaves - 1) * t->samples;
+    double bytes = vertices * 4 * (double)sizeof(int);
+    double here = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+
+    return bytes <= here ? 0
+                         : app_mistake(&t->app.error,
+                                       "--samples %d: so many trees of %d leaves take %.1f GB of "
+                                       "memory or more, and this machine has %.1f",
+                                       t->samples, t->leaves, bytes * 1e-9, here * 1e-9);
+}
+
 static int make_data(struct tree_fc *t)
 {
     size_t n = 2 * (size_t)t->leaves;
-    int *scratch = malloc(4 * n * sizeof *scratch),
-        rc = cavs_data_create(t->app.model, &t->app.data[APP_TRAIN]);
+    int rc = check_memory(t), *scratch = rc ? NULL : malloc(4 * n * sizeof *scratch);
     struct rng shapes;
 
+    if (rc == 0)
+        rc = cavs_data_create(t->app.model, &t->app.data[APP_TRAIN]);
     rng_seed(&shapes, t->app.options.session.seed, UINT64_MAX);
     rng_seed(&t->leaf_ids, t->app.options.session.seed, UINT64_MAX - 1);
-    if (!scratch)
+    if (rc == 0 && !scratch)
         rc = CAVS_ENOMEM;
     for (int i = 0; rc == 0 && i < t->samples; i++)
         rc = add_tree(t, &shapes, scratch, scratch + n, scratch + 2 * n, scratch + 3 * n);

@@ -36,6 +36,7 @@ tree_fc|--optimizer lbfgs|--optimizer wants one of sgd,
 tree_fc|--workers 0|--workers 0 leaves nothing to compute with
 tree_fc|--tf32|--tf32 is for CUDA devices: add --gpus
 tree_fc|--require|--require is for what --gpus, --opencl or --trace ask for
+tree_fc|--samples 2147483647 --leaves 16777216|--samples 2147483647: so many trees of 16777216 leaves take 1152921
 tree_fc|--embed 9|unrecognized option
 END
 
