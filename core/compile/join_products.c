@@ -49,8 +49,8 @@ static bool in_set(const struct set *s, const struct cavs_param *p)
     return false;
 }
 
-/* Has the parameter its numbers to itself?  Neither one that is joined with others already, nor what
- * these have become, is joined once more. */
+/* Has the parameter its numbers to itself?  Neither one that is joined with others already, nor
+ * what these have become, is joined once more. */
 static bool is_single(const struct cavs_param *p)
 {
     return !p->merged && p->nmembers == 0;

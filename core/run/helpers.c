@@ -110,8 +110,8 @@ static void end(struct cavs__helping *task)
 /* ---- which batches ---- */
 
 /* Does the part read weights that do not stay in the cache of one worker from one V_t to the next?
- * Those of half a cache do not: between a V_t of the forward pass and the same one of the next batch
- * the backward pass reads as much. */
+ * Those of half a cache do not: between a V_t of the forward pass and that of the next batch the
+ * backward pass reads as much. */
 static bool has_large_weights(const struct cavs__engine *e, const struct cavs__part *p)
 {
     return p && 2 * p->panel_bytes >= e->rt->l2_bytes;
