@@ -17,12 +17,12 @@
 #include "core/run/simulated.h"
 
 /* There is one runtime in a process.  The thread that submits tasks sets when_idle, and a worker
- * may find itself idle.  All of these are written under the lock; asleep and when_idle are looked
- * at without it first. */
+ * may find itself idle.  All of these but one are written under the lock; asleep and when_idle are
+ * looked at without it first. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool asleep, when_idle;
 static int batches; /* batches with tasks that are not done */
-static bool held;   /* belongs to the submitting thread */
+static bool held;   /* written without it, by the threads that submit */
 
 static bool is_set(const bool *what)
 {
@@ -103,20 +103,20 @@ void cavs__workers_end_batch(void)
 
 void cavs__workers_hold(void)
 {
-    held = true;
+    set(&held, true);
 }
 
 /* Is called by whoever submits a task.  A worker that does so is awake, and what it does is a
  * task. */
 void cavs__workers_have_task(void)
 {
-    if (starpu_worker_get_id() < 0 && !held)
+    if (starpu_worker_get_id() < 0 && !is_set(&held))
         cavs__workers_wake();
 }
 
 void cavs__workers_wake_for_tasks(void)
 {
-    held = false;
+    set(&held, false);
     if (!is_set(&asleep))
         return;
     pthread_mutex_lock(&lock);
@@ -127,7 +127,7 @@ void cavs__workers_wake_for_tasks(void)
 
 void cavs__workers_wake(void)
 {
-    held = false;
+    set(&held, false);
     if (!is_set(&when_idle) && !is_set(&asleep))
         return;
     pthread_mutex_lock(&lock);
